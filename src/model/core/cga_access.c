@@ -190,6 +190,7 @@ bool cga_access(core *c, uint16_t index)
         away |= lanes[__builtin_ctz(set)];
     if (!cga_can_send(c, ROOM)) {
         c->options.cga->stalled = index;
+        c->options.due = 0;
         c->ldst.hold = LS_CYCLE_MAX / 2;
         f->requests = 1; /* it is none of the own shared memory */
         return true;

@@ -197,7 +197,8 @@ typedef struct core {
     ls_ticker ticker;
     ls_event timer;
     ls_cycle now, last_tick;
-    uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
+    ls_cycle time_counted_until;  /* alu: cycle: resident_cycles and the like, without this cycle */
+    uint32_t resident_warps_then; /* from then on, and at the end of the last tick */
     bool dozing;                  /* sleeps until a unit is free, with instructions in front of it */
 
     /* models of its pipeline and of its memory */
@@ -518,7 +519,8 @@ extern const struct ls_state_row core_state_rows[CORE_STATE_ROWS];
 
 /* core.c */
 void core_count_sleep(core *c, ls_cycle now);
-bool core_sleep(core *c, ls_cycle next); /* until `next` or a message; true: stays awake */
+void core_count_time(core *c, ls_cycle until); /* the cycles before `until` */
+bool core_sleep(core *c, ls_cycle next);       /* until `next` or a message; true: stays awake */
 
 /* shared by all */
 static inline bool collect_take_banks(core *c, const flight *f)
@@ -579,7 +581,7 @@ static inline void flight_came_from(core *c, uint32_t index, ls_sector_level lev
 bool flights_init(core *c); /* false: the host has no memory left */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
-static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
+static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t sub, uint32_t unit, const ls_inst *inst,
                                    const ls_dyn *dyn) /* there is a free one */
 {
     uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
@@ -589,7 +591,7 @@ static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const 
                                      .uid = c->flights.issued++,
                                      .next = NO_FLIGHT,
                                      .warp = (uint8_t)warp,
-                                     .sub = (uint8_t)warp_sub(c, warp),
+                                     .sub = (uint8_t)sub,
                                      .unit = (uint8_t)unit,
                                      .space = inst->space };
     c->front.warp[warp]->in_flight++;

@@ -22,7 +22,7 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
     for (uint32_t i = 0; i < inst->dst_count; i++)
         if (!constant_register(c, inst->dst[i]))
             mark(w, inst->dst[i], memory);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1 &&
+    if (inst->dst_span > 1 && inst->dst_count > 0 && c->spec->track_spans &&
         !constant_register(c, inst->dst[0])) {
         uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
         if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
@@ -58,8 +58,9 @@ void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
 /* The instruction at w->next becomes the one to issue. The warp is not among the blocked ones. */
 static inline void new_head(core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
-    w->head = &w->insts[w->next->inst];
-    s->wants[c->pipes.classes[w->head->class_].unit] |= bit;
+    const ls_inst *inst = &w->insts[w->next->inst];
+    w->head = inst;
+    s->wants[c->pipes.ways[inst->class_].unit] |= bit;
     s->buffered |= bit;
     if (!reg_set_empty(w->pending))
         front_check_head(c, s, w, bit);
@@ -104,10 +105,8 @@ void front_let_go(core *c, uint32_t warp, ls_cycle at)
 
 /* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is
  * decoded that was fetched in the round before. */
-static inline void decode(core *c)
+static inline void decode(core *c, uint32_t warp)
 {
-    uint32_t warp = (uint32_t)c->front.fetched;
-    c->front.fetched = -1;
     warp_state *w = c->front.warp[warp];
     if (!w->resident)
         return;
@@ -139,20 +138,24 @@ void front_fetch_held(core *c)
 
 void front_fetch(core *c)
 {
+    uint64_t fetched = c->front.fetched, need = c->front.need_fetch;
     for (uint64_t round = c->spec->fetch_rounds; round > 0; round--) {
-        if (c->front.fetched >= 0)
-            decode(c);
-        if (c->front.need_fetch == 0)
-            return;
+        if (fetched != 0)
+            decode(c, (uint32_t)__builtin_ctzll(fetched));
+        fetched = 0;
+        if (need == 0)
+            break;
         /* Round robin from the warp after the last one. */
-        uint64_t later =
-            c->front.last_fetched >= 63 ? 0 : c->front.need_fetch & (~UINT64_C(1) << c->front.last_fetched);
-        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->front.need_fetch);
-        c->front.need_fetch &= ~(UINT64_C(1) << warp);
+        const uint64_t later = need & (~UINT64_C(1) << c->front.last_fetched);
+        const uint64_t warps = later != 0 ? later : need;
+        const uint32_t warp = (uint32_t)__builtin_ctzll(warps);
+        need ^= UINT64_C(1) << warp;
         c->front.last_fetched = warp;
         if (!OPTION_ON(c->options.icache) || icache_fetch(c, warp))
-            c->front.fetched = (int32_t)warp;
+            fetched = UINT64_C(1) << warp;
     }
+    c->front.fetched = fetched;
+    c->front.need_fetch = need;
 }
 
 /* -------------------------------------------------------------------------------------------------- issue */
@@ -251,8 +254,8 @@ static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t war
 {
     const uint32_t bit = 1u << place;
     const ls_inst *inst = w->head;
-    const uint32_t unit = c->pipes.classes[inst->class_].unit;
-    const uint16_t index = flight_take(c, warp, unit, inst, w->next);
+    const uint32_t unit = c->pipes.ways[inst->class_].unit;
+    const uint16_t index = flight_take(c, warp, sub, unit, inst, w->next);
     w->next++;
     if (!wgmma_waits_by_group(c, inst))
         reserve(c, w, inst);
@@ -271,7 +274,6 @@ static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t war
     }
     pipes_issue(c, sub, warp, inst, index);
     s->last_issued = (uint8_t)place;
-    c->front.changed |= 1u << sub;
     count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
@@ -292,10 +294,10 @@ void front_count_stalls_from(core *c, ls_cycle from)
         c->front.subs[sub].counted_until = from;
 }
 
-/* Issues at most one instruction. */
-static inline void look_at(core *c, front_sub *s, uint32_t sub)
+/* Issues at most one instruction. True: it did. */
+static inline bool look_at(core *c, front_sub *s, uint32_t sub)
 {
-    uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
+    const uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     uint32_t can = ready;
     front_count_sub_stalls(c, s, c->now);
     if (ready != 0) {
@@ -306,7 +308,7 @@ static inline void look_at(core *c, front_sub *s, uint32_t sub)
             s->counted_until = c->now + 1;
             const uint32_t warp = place * c->sub_count + sub;
             issue_warp(c, s, c->front.warp[warp], warp, sub, place);
-            return;
+            return true;
         }
         c->front.ready |= 1u << sub;
     }
@@ -314,29 +316,32 @@ static inline void look_at(core *c, front_sub *s, uint32_t sub)
     front_stalled(s, ready);
     if (LS_UNLIKELY(c->apart))
         core_counts_stalled(c, s, sub, ready);
+    return false;
+}
+
+/* A mask of sub-cores as they have their turns: bit 0 is the one that comes first. */
+static inline uint32_t by_turn(const core *c, uint32_t subs)
+{
+    return (subs >> c->front.turn | subs << (c->sub_count - c->front.turn)) & ((1u << c->sub_count) - 1);
 }
 
 void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    uint32_t look = front_look(c);
+    const uint32_t look = front_look(c), count = c->sub_count;
+    uint32_t issued = 0;
     c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;
-    /* The one whose turn it is comes first, and those before it last. */
-    const uint32_t first = ~0u << c->front.turn;
-    uint32_t done = 0;
-    while (look != 0) {
-        const uint32_t soon = look & first;
-        const uint32_t sub = (uint32_t)__builtin_ctz(soon != 0 ? soon : look), bit = 1u << sub;
-        look ^= bit;
-        done |= bit;
-        look_at(c, c->front.at[sub], sub);
-        const uint32_t opened = c->front.changed & ~done;
-        if (LS_UNLIKELY(opened != 0)) {
-            const uint32_t behind = ~1u << sub;
-            look |= opened & ((bit & first) != 0 ? behind | ~first : behind & ~first);
-        }
+    for (uint32_t set = by_turn(c, look); set != 0;) {
+        const uint32_t place = (uint32_t)__builtin_ctz(set);
+        uint32_t sub = c->front.turn + place;
+        sub -= sub < count ? 0 : count;
+        set &= set - 1;
+        issued |= (uint32_t)look_at(c, c->front.at[sub], sub) << sub;
+        if (LS_UNLIKELY(c->front.changed != 0))
+            set |= by_turn(c, c->front.changed) & ~1u << place;
     }
+    c->front.changed |= issued;
 }

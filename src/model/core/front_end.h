@@ -82,8 +82,8 @@ typedef struct front_end {
     uint64_t held[CORE_WARPS_MAX];
     uint32_t held_count;
     uint32_t last_fetched;
-    int32_t fetched; /* warp in the fetch register; -1: none */
-    uint32_t turn;   /* sub-core that issues first in this cycle */
+    uint64_t fetched; /* warp in the fetch register, as a bit; 0: none */
+    uint32_t turn;    /* sub-core that issues first in this cycle */
 } front_end;
 
 #endif

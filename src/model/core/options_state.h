@@ -114,14 +114,6 @@ static inline bool wgmma_has_work(const wgmma *g)
     return g->running != 0 || g->ready_head != g->ready_tail;
 }
 
-/* Some part has something to do in this cycle. */
-static inline bool options_due(const core *c)
-{
-    const core_options *o = &c->options;
-    return o->requests || (o->wgmma != NULL && o->wgmma->due <= c->now) ||
-           (o->cga != NULL && cga_has_work(o->cga));
-}
-
 /* For a core without matrix instructions of warp groups in lock step. */
 static inline bool options_idle(const core *c)
 {

@@ -40,7 +40,8 @@ static void look_at(core *c, members m)
         return;
     g->queued |= UINT64_C(1) << m.first;
     g->ready[g->ready_tail++ % CORE_WARPS_MAX] = (uint8_t)m.first;
-    g->due = g->running != 0 ? g->due : 0;
+    if (g->running == 0)
+        g->due = c->options.due = 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- running */
@@ -174,6 +175,7 @@ void wgmma_cycle(core *c)
     if (g->running == 0 && g->ready_head != g->ready_tail)
         start_next(c);
     g->due = g->running != 0 ? g->end : g->ready_head != g->ready_tail ? 0 : LS_CYCLE_MAX;
+    c->options.due = g->due < c->options.due ? g->due : c->options.due;
 }
 
 ls_cycle wgmma_next(const core *c)
