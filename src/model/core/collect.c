@@ -14,6 +14,7 @@
 void collect_init(core *c)
 {
     c->pipes.collectors = (uint32_t)c->spec->collectors;
+    c->pipes.result_buses = (uint32_t)c->spec->result_buses;
     for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
         c->pipes.subs[sub].bit = 1u << sub;
         c->pipes.subs[sub].open = ~(1u << UNIT_memory);
@@ -67,9 +68,11 @@ void collect_write_back(core *c)
         const flight *f = &c->flights.at[index];
         const uint16_t next = f->next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
-            /* Units cannot stall: they win over the readers. */
-            (void)collect_write_banks(c, f);
-            front_release(c, f);
+            if (f->inst->dst_count != 0) {
+                /* Units cannot stall: they win over the readers. */
+                (void)collect_write_banks(c, f);
+                front_release(c, f);
+            }
             flight_complete(c, index);
         }
         index = next;
@@ -92,30 +95,33 @@ ls_cycle collect_next(const core *c)
 /* No other result leaves the unit when that of an instruction with this latency does. */
 static inline bool can_leave(pipe_unit *u, uint32_t latency, ls_cycle now)
 {
-    uint64_t passed = now - u->done_base;
-    u->done = passed >= 64 ? 0 : u->done >> passed;
+    const uint64_t passed = now - u->done_base;
+    const uint64_t done = passed >= 64 ? 0 : u->done >> passed;
+    u->done = done;
     u->done_base = now;
-    return latency >= 64 || (u->done >> latency & 1) == 0;
+    return latency >= 64 || (done >> latency & 1) == 0;
 }
 
 /* Into the list of those that are written back in a cycle, as the last. */
 static inline void write_later(core *c, uint32_t slot, uint16_t index)
 {
     pipe_results *r = &c->pipes.wheel[slot];
-    c->flights.at[index].next = NO_FLIGHT;
+    flight *flights = c->flights.at;
+    flights[index].next = NO_FLIGHT;
     c->pipes.wheel_count++;
     if (r->count++ == 0) {
         c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
         r->first = index;
     } else {
-        c->flights.at[r->last].next = index;
+        flights[r->last].next = index;
     }
     r->last = index;
 }
 
-/* The unit is free: it takes the instruction, if a result can leave it when this one's does. tell: a timeline may want
- * the instruction. */
-static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
+/* The unit is free: it takes the instruction, if a result can leave it when this one's does. False: it does not. tell: a
+ * timeline may want the instruction. */
+static __attribute__((always_inline)) inline bool execute_unit(core *c, pipe_sub *s, uint32_t unit,
+                                                               ls_cycle now, bool tell)
 {
     pipe_unit *u = &s->units[unit];
     const uint16_t index = u->execute;
@@ -126,7 +132,7 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
         if (inst->class_ == LS_CLASS_tensor_group && c->options.wgmma != NULL) {
             leave_execute(c, s, unit);
             wgmma_take(c, index);
-            return;
+            return true;
         }
         const tensor_cost cost = core_cost(c, inst);
         latency = cost.latency;
@@ -134,34 +140,34 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
         result = (uint32_t)pipes_result_cycles(c, latency);
     }
     const bool uneven = (c->pipes.uneven >> unit & 1) != 0;
-    if (uneven && !can_leave(u, latency, c->now))
-        return;
-    const uint32_t slot = ((uint32_t)c->now + result) & WHEEL_MASK;
-    if (c->pipes.wheel[slot].count >= c->spec->result_buses)
-        return;
+    if (uneven && !can_leave(u, latency, now))
+        return false;
+    const uint32_t slot = ((uint32_t)now + result) & WHEEL_MASK;
+    if (c->pipes.wheel[slot].count >= c->pipes.result_buses)
+        return false;
     if (uneven && latency < 64)
         u->done |= UINT64_C(1) << latency;
-    u->free = c->now + interval;
+    u->free = now + interval;
     if (LS_UNLIKELY(class_->tensor) && ls_inst_flops(c->flights.at[index].inst) != 0)
         c->n.tensor_cycles += interval;
     leave_execute(c, s, unit);
     if (tell)
         core_tap_execute(c, index);
     write_later(c, slot, index);
+    return true;
 }
 
 static __attribute__((always_inline)) inline void execute(core *c, bool tell)
 {
+    const ls_cycle now = c->now;
     for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
-        if (c->pipes.execute_at[sub] > c->now)
+        if (c->pipes.execute_at[sub] > now)
             continue;
         pipe_sub *s = c->pipes.at[sub];
         c->pipes.execute_at[sub] = LS_CYCLE_MAX;
         for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
             const uint32_t unit = (uint32_t)__builtin_ctz(set);
-            if (s->units[unit].free <= c->now)
-                execute_unit(c, s, unit, tell);
-            if ((s->execute_mask >> unit & 1) != 0)
+            if (s->units[unit].free > now || !execute_unit(c, s, unit, now, tell))
                 pipes_execute_from(c, sub, s->units[unit].free);
         }
         if (s->execute_mask == 0)
@@ -230,20 +236,21 @@ static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, const pip
 
 static inline void dispatch_by_age(core *c, pipe_sub *s, uint32_t sub)
 {
-    const pipe_inst *k = s->insts, *const issued = k + s->collected, *const end = k + s->count;
-    pipe_inst *kept = s->insts;
-    uint32_t ready_units = 0;
-    for (; k != end; k++) { /* those behind move up */
-        if (k->needs == 0 && k < issued) {
-            if ((s->execute_mask & k->way.unit_bit) == 0) {
-                leave_collector(c, s, sub, k);
-                continue;
-            }
-            ready_units |= k->way.unit_bit;
+    uint32_t units = s->ready_units & ~s->execute_mask;
+    pipe_inst *k = s->insts;
+    do {
+        while (k->needs != 0 || (k->way.unit_bit & units) == 0)
+            k++;
+        units ^= k->way.unit_bit;
+        s->ready_units ^= k->way.unit_bit;
+        leave_collector(c, s, sub, k);
+        const pipe_inst *const issued = s->insts + s->collected, *const end = s->insts + s->count;
+        for (pipe_inst *to = k; to != end; to++) { /* those behind move up */
+            *to = to[1];
+            if (to->needs == 0 && to < issued)
+                s->ready_units |= to->way.unit_bit;
         }
-        *kept++ = *k;
-    }
-    s->ready_units = ready_units;
+    } while (units != 0);
 }
 
 /* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */

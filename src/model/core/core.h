@@ -545,9 +545,12 @@ static inline uint32_t warp_bit(const core *c, uint32_t warp)
 {
     return c->front.warp_bit[warp];
 }
-static inline uint32_t lane_count(uint32_t mask) /* most warps are full; counting takes a call */
+/* Most warps are full, or have one lane that was elected; counting takes a call. */
+static inline uint32_t lane_count(uint32_t mask)
 {
-    return mask == UINT32_MAX ? 32 : (uint32_t)__builtin_popcount(mask);
+    if (mask == UINT32_MAX)
+        return 32;
+    return (mask & (mask - 1)) == 0 ? mask != 0 : (uint32_t)__builtin_popcount(mask);
 }
 static inline core_flops flops_kind(const ls_inst *inst) /* of an instruction that has some */
 {

@@ -11,6 +11,8 @@ static inline uint32_t front_choose(const core *c, const front_sub *s, uint32_t 
     /* Where there is no choice, those that are built in are not asked. */
     if ((ready & (ready - 1)) == 0 && c->front.scheduler_kind != SCHED_OTHER)
         return (uint32_t)__builtin_ctz(ready);
+    if (c->front.scheduler_kind == SCHED_GTO && (ready >> s->last_issued & 1) != 0)
+        return s->last_issued;
     const ls_scheduler_view view = { .now = c->now,
                                      .sub_core = sub,
                                      .last = s->last_issued,
@@ -140,7 +142,7 @@ static inline void front_release(core *c, const flight *f)
     warp_state *w = c->front.warp[f->warp];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         front_unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {
+    if (inst->dst_span > 1 && inst->dst_count > 0 && c->spec->track_spans) {
         uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
         if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
             reg_set_remove_range(w->pending, reg, end);

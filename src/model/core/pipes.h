@@ -83,7 +83,8 @@ typedef struct pipes {
     pipe_class classes[LS_CLASS_COUNT];
     pipe_way ways[LS_CLASS_COUNT];
     uint8_t bank_shift[LS_REG_COUNT + CORE_WARPS_MAX]; /* by register and warp: of PIPE_BANK() */
-    uint32_t collectors;                               /* of a sub-core */
+    uint32_t result_buses;
+    uint32_t collectors;                /* of a sub-core */
     uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
     ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     ls_cycle execute_next;              /* the first of these cycles, or one before */
