@@ -1,9 +1,10 @@
 /* core.h: the state of one core (SM), shared by the files of this folder and by nobody else. Its parts
  * have a state of their own and call each other directly: front_end.h, pipes.h, load_store.h, thread_blocks.h, flights.h.
  *
- *   front.c     instruction buffers, warp schedulers, scoreboard, issue
- *   collect.c   operand collectors, register banks, execution units, write-back
- *   cycle.c     alu: cycle    one cycle of the pipeline that front.c and collect.c are
+ *   front.c     what holds warps up, and effects of instructions that issue
+ *   cycle.c     alu: cycle    one cycle of the pipeline whose stages are in front_issue.h and collect.h:
+ *               front_issue.h   instruction buffers, scoreboard, warp schedulers, issue
+ *               collect.h       operand collectors, register banks, execution units, write-back
  *   flow*.c     alu: issue    in place of these: from issue to issue, without cycles in between
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   request.c   requests that other GPUs, a TLB or a timeline have to do with
@@ -278,9 +279,7 @@ void core_counts_hit(const core *c, const flight *f);
 void core_counts_stalled(const core *c, front_sub *s, uint32_t sub, uint32_t ready);
 void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 
-/* front.c */
-void front_fetch(core *c);
-void front_issue(core *c);
+/* front.c and front_issue.h */
 /* The sub-cores whose schedulers may issue where they could not before, a bit each. */
 static inline uint32_t front_look(const core *c)
 {
@@ -317,7 +316,6 @@ static inline bool front_has_effects(const ls_inst *inst, bool warp_ops)
 }
 /* The warp fetches its next instruction in `cycle`, not before. */
 void front_hold(core *c, uint32_t warp, ls_cycle cycle);
-void front_fetch_held(core *c); /* those whose cycle has come */
 static inline ls_cycle front_next_held(const core *c)
 {
     return c->front.held_count == 0 ? LS_CYCLE_MAX : c->front.held[c->front.held_count - 1] >> 6;
@@ -331,8 +329,7 @@ static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
 void front_count_stalls(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
 void front_count_stalls_from(core *c, ls_cycle from); /* nothing is counted before */
 
-/* collect.c */
-void collect_init(core *c);
+/* collect.h */
 static inline bool collect_due(const core *c, ls_cycle now) /* something is written back in this cycle */
 {
     uint32_t slot = (uint32_t)now & (CORE_WHEEL - 1);
@@ -376,10 +373,6 @@ static inline uint64_t pipes_result_cycles(const core *c, uint64_t latency)
     const uint64_t forward = c->spec->forward_cycles;
     return forward < latency + 2 ? latency + 2 - forward : 1;
 }
-void collect_write_back(core *c);
-void collect_execute(core *c);    /* some unit may take an instruction */
-void collect_load_store(core *c); /* an instruction waits for the load/store unit */
-void collect_operands(core *c);
 /* Units of the sub-core may take their instructions from this cycle on. */
 static inline void pipes_execute_from(core *c, uint32_t sub, ls_cycle at)
 {
@@ -388,8 +381,6 @@ static inline void pipes_execute_from(core *c, uint32_t sub, ls_cycle at)
     if (at < c->pipes.execute_next)
         c->pipes.execute_next = at;
 }
-ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
-bool collect_write_banks(core *c, const flight *f);
 
 /* ldst.c */
 void ldst_cycle(core *c);

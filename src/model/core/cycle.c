@@ -1,6 +1,7 @@
-/* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front.c,
- * collect.c). */
-#include "model/core/front.h"
+/* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front_issue.h,
+ * collect.h). */
+#include "model/core/collect.h"
+#include "model/core/front_issue.h"
 #include "model/core/options_state.h"
 
 /* Counters of the core's time go on with as many resident warps as there are now. `from`: the first such cycle. */

@@ -1,5 +1,5 @@
 /* front.h: functions of the schedulers of both pipelines: the choice of a warp, the counting of stalls, and the release of
- * registers. For front.c, collect.c, cycle.c and flow*.c only. */
+ * registers. For front.c, cycle.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
@@ -89,7 +89,7 @@ static inline void front_count_sub_stalls(core *c, front_sub *s, ls_cycle until)
         return;
     c->n.stalls[s->reason] += cycles;
     for (uint32_t set = s->reasons; set != 0; set &= set - 1)
-        c->n.stack[__builtin_ctz(set)] += cycles;
+        c->n.stack[(uint32_t)__builtin_ctz(set)] += cycles;
     if (LS_UNLIKELY(s->charged != NULL))
         s->charged->stalls[s->reason] += cycles;
     s->counted_until = until;
@@ -110,6 +110,8 @@ static inline void front_stalled(front_sub *s, uint32_t ready)
     s->reasons = front_reasons(s, ready);
 }
 
+/* An instruction that is counted or does more than write its registers later issues. */
+void front_special(core *c, uint32_t warp, const ls_inst *inst, flight *f);
 /* Looks whether the next instruction of a warp has to wait for registers. */
 void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit);
 

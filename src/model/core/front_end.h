@@ -1,5 +1,5 @@
 /* front_end.h: the state of the front end: warps with their scoreboards, instruction buffers, schedulers, and what holds
- * a warp up (barriers, fences, copies). Changed by front.c, cta.c and flow*.c; ldst.c ends waits for memory.
+ * a warp up (barriers, fences, copies). Changed by front.c, front_issue.h, cta.c and flow*.c; ldst.c ends waits for memory.
  * Included by core.h only. */
 #ifndef MODEL_CORE_FRONT_END_H
 #define MODEL_CORE_FRONT_END_H

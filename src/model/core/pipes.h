@@ -1,5 +1,5 @@
 /* pipes.h: the state of the pipes: issue registers, operand collectors, register banks, execution units and write-back.
- * Changed by collect.c; front.c enters instructions by pipes_issue().
+ * Changed by collect.h; front_issue.h enters instructions by pipes_issue().
  * Included by core.h only. */
 #ifndef MODEL_CORE_PIPES_H
 #define MODEL_CORE_PIPES_H

@@ -1,17 +1,19 @@
-/* collect.c: from the issue registers through operand collection and the execution units to write-back.
+/* collect.h: from the issue registers through operand collection and the execution units to write-back: stages of the
+ * cycle that is in cycle.c, as functions for this file only.
  *
  * Each sub-core has its own collectors, register banks and units. An execution unit needs no shifting
  * pipeline. An instruction that enters it at cycle t writes back at t + latency + 2, and the unit takes the
  * next one after its initiation interval. Two checks remain: no two results leave a unit in the same cycle,
  * and a result bus is free. */
+#ifndef MODEL_CORE_COLLECT_H
+#define MODEL_CORE_COLLECT_H
+
 #include "model/core/front.h"
 #include "model/core/wgmma.h"
 
-#include <string.h>
-
 #define WHEEL_MASK (CORE_WHEEL - 1)
 
-void collect_init(core *c)
+static void collect_init(core *c)
 {
     c->pipes.collectors = (uint32_t)c->spec->collectors;
     c->pipes.result_buses = (uint32_t)c->spec->result_buses;
@@ -43,7 +45,7 @@ static inline uint64_t written_in(const pipe_sub *s, ls_cycle now)
 }
 
 /* Reserves the banks of the registers that an instruction writes; false if one of them is taken. */
-bool collect_write_banks(core *c, const flight *f)
+static inline bool collect_write_banks(core *c, const flight *f)
 {
     pipe_sub *s = c->pipes.at[f->sub];
     uint64_t banks = 0;
@@ -57,7 +59,7 @@ bool collect_write_banks(core *c, const flight *f)
     return true;
 }
 
-void collect_write_back(core *c)
+static inline void collect_write_back(core *c)
 {
     uint32_t slot = (uint32_t)c->now & WHEEL_MASK;
     uint16_t index = c->pipes.wheel[slot].first;
@@ -79,7 +81,7 @@ void collect_write_back(core *c)
     }
 }
 
-ls_cycle collect_next(const core *c)
+static inline ls_cycle collect_next(const core *c)
 {
     if (c->pipes.wheel_count == 0)
         return LS_CYCLE_MAX;
@@ -184,7 +186,7 @@ static __attribute__((noinline)) void execute_and_tell(core *c)
     execute(c, true);
 }
 
-void collect_execute(core *c)
+static inline void collect_execute(core *c)
 {
     if (LS_UNLIKELY(c->apart))
         execute_and_tell(c);
@@ -193,7 +195,7 @@ void collect_execute(core *c)
 }
 
 /* The load/store unit is one for all: the oldest instruction goes first. */
-void collect_load_store(core *c)
+static inline void collect_load_store(core *c)
 {
     if (!ldst_can_take(c))
         return;
@@ -391,10 +393,12 @@ static __attribute__((noinline)) void operands_by_number(core *c)
     operands(c, false);
 }
 
-void collect_operands(core *c)
+static inline void collect_operands(core *c)
 {
     if (LS_UNLIKELY(c->spec->accelsim_rules))
         operands_by_number(c);
     else
         operands(c, true);
 }
+
+#endif
