@@ -316,6 +316,19 @@ static void init_classes(core *c)
     }
 }
 
+static void init_order(core *c)
+{
+    for (uint32_t turn = 0; turn < c->sub_count; turn++)
+        for (uint32_t set = 0; set < 1u << c->sub_count; set++) {
+            uint32_t *order = &c->front.order[turn][set];
+            *order = FRONT_LAST;
+            for (uint32_t place = c->sub_count; place-- > 0;) {
+                const uint32_t sub = (turn + place) % c->sub_count;
+                *order = (set >> sub & 1) != 0 ? *order << 4 | sub : *order;
+            }
+        }
+}
+
 static ls_status core_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     core *c = state;
@@ -331,6 +344,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     c->name = ls_block_name(block);
     c->tap = ls_block_tap(block);
     c->sub_count = (uint32_t)c->spec->sub_cores;
+    init_order(c);
     c->front.last_fetched = (uint32_t)c->spec->warp_slots - 1;
     c->ldst.dispatch = c->ldst.next_wb = c->ldst.next_global = NO_FLIGHT;
     c->ldst.shared_last = LS_CYCLE_MAX;

@@ -65,6 +65,8 @@ typedef struct front_sub {
     inst_count *charged; /* stalls from counted_until on belong to it; NULL: they are not counted */
 } front_sub;
 
+#define FRONT_LAST 15u
+
 typedef struct front_end {
     ls_port scheduler;
     scheduler_kind scheduler_kind; /* the block at the other end of the port */
@@ -72,7 +74,10 @@ typedef struct front_end {
     front_sub *at[CORE_SUBS_MAX];      /* subs[], as in pipes.at */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
-    warp_state *warp[CORE_WARPS_MAX];  /* warps[], as in pipes.at */
+    /* By `turn` and a set of sub-cores: these in the order of their turns, four bits each from the lowest on, FRONT_LAST
+     * behind the last. */
+    uint32_t order[CORE_SUBS_MAX][1u << CORE_SUBS_MAX];
+    warp_state *warp[CORE_WARPS_MAX]; /* warps[], as in pipes.at */
     warp_state warps[CORE_WARPS_MAX];
     /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
      * one could issue but for its unit. */

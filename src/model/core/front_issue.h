@@ -155,30 +155,31 @@ static inline bool look_at(core *c, front_sub *s, uint32_t sub)
     return false;
 }
 
-/* A mask of sub-cores as they have their turns: bit 0 is the one that comes first. */
-static inline uint32_t by_turn(const core *c, uint32_t subs)
+/* The sub-cores that come after this one. */
+static __attribute__((noinline)) uint32_t front_behind(const core *c, uint32_t sub)
 {
-    return (subs >> c->front.turn | subs << (c->sub_count - c->front.turn)) & ((1u << c->sub_count) - 1);
+    uint32_t behind = 0;
+    while ((sub = sub + 1 == c->sub_count ? 0 : sub + 1) != c->front.turn)
+        behind |= 1u << sub;
+    return behind;
 }
 
 static inline void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    const uint32_t look = front_look(c), count = c->sub_count;
+    const uint32_t look = front_look(c);
+    const uint32_t *const order = c->front.order[c->front.turn];
     uint32_t issued = 0;
     c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;
-    for (uint32_t set = by_turn(c, look); set != 0;) {
-        const uint32_t place = (uint32_t)__builtin_ctz(set);
-        uint32_t sub = c->front.turn + place;
-        sub -= sub < count ? 0 : count;
-        set &= set - 1;
+    for (uint32_t rest = order[look], sub; (sub = rest & 15u) != FRONT_LAST;) {
+        rest >>= 4;
         if (look_at(c, c->front.at[sub], sub))
             issued |= 1u << sub;
         if (LS_UNLIKELY(c->front.changed != 0))
-            set |= by_turn(c, c->front.changed) & ~1u << place;
+            rest = order[(look | c->front.changed) & front_behind(c, sub)];
     }
     c->front.changed |= issued;
 }
