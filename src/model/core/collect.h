@@ -32,6 +32,7 @@ static inline void leave_execute(core *c, pipe_sub *s, uint32_t unit)
 {
     const uint32_t unit_bit = 1u << unit;
     s->execute_mask ^= unit_bit;
+    c->pipes.inside--;
     if ((s->ready_units & unit_bit) != 0)
         c->pipes.moving |= s->bit;
 }
@@ -172,8 +173,6 @@ static __attribute__((always_inline)) inline void execute(core *c, bool tell)
             if (s->units[unit].free > now || !execute_unit(c, s, unit, now, tell))
                 pipes_execute_from(c, sub, s->units[unit].free);
         }
-        if (s->execute_mask == 0)
-            c->pipes.executing &= ~s->bit;
     }
     ls_cycle next = LS_CYCLE_MAX;
     for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++)
@@ -212,8 +211,6 @@ static inline void collect_load_store(core *c)
     pipe_sub *from = c->pipes.at[sub];
     leave_execute(c, from, UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
-    if (from->execute_mask == 0)
-        c->pipes.executing &= ~(1u << sub);
     ldst_take(c, index);
     c->ldst.memory_next = ldst_next(c);
 }
@@ -229,7 +226,6 @@ static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, const pip
     s->execute_mask |= k->way.unit_bit;
     s->collected--;
     s->count--;
-    c->pipes.executing |= s->bit;
     if (k->way.unit == UNIT_memory)
         c->pipes.to_memory |= s->bit;
     else
@@ -383,8 +379,6 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
                 c->pipes.moving &= ~s->bit;
             break;
         }
-        if (s->count == 0)
-            c->pipes.collecting &= ~s->bit;
     }
 }
 

@@ -362,7 +362,7 @@ static inline void pipes_issue(core *c, uint32_t sub, uint32_t warp, const ls_in
     k->way = c->pipes.ways[inst->class_];
     k->flight = index;
     p->issue_mask |= k->way.unit_bit;
-    c->pipes.collecting |= p->bit;
+    c->pipes.inside++;
     if (p->collected != c->pipes.collectors)
         c->pipes.moving |= p->bit;
 }
@@ -372,6 +372,14 @@ static inline uint64_t pipes_result_cycles(const core *c, uint64_t latency)
 {
     const uint64_t forward = c->spec->forward_cycles;
     return forward < latency + 2 ? latency + 2 - forward : 1;
+}
+/* Some instruction is in front of its unit. */
+static inline bool pipes_wait(const core *c)
+{
+    uint32_t units = 0;
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++)
+        units |= c->pipes.subs[sub].execute_mask;
+    return units != 0;
 }
 /* Units of the sub-core may take their instructions from this cycle on. */
 static inline void pipes_execute_from(core *c, uint32_t sub, ls_cycle at)
@@ -575,7 +583,7 @@ static inline void flight_came_from(core *c, uint32_t index, ls_sector_level lev
 bool flights_init(core *c); /* false: the host has no memory left */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
-static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t sub, uint32_t unit, const ls_inst *inst,
+static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t sub, const ls_inst *inst,
                                    const ls_dyn *dyn) /* there is a free one */
 {
     uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
@@ -586,7 +594,6 @@ static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t sub, uint32_
                                      .next = NO_FLIGHT,
                                      .warp = (uint8_t)warp,
                                      .sub = (uint8_t)sub,
-                                     .unit = (uint8_t)unit,
                                      .space = inst->space };
     c->front.warp[warp]->in_flight++;
     return index;

@@ -69,7 +69,7 @@ static bool tick(void *self, ls_cycle now)
     if (c->blocks.warps > 0) {
         if ((c->front.need_fetch | c->front.fetched | c->front.changed) != 0)
             return true;
-        if ((c->pipes.collecting | c->pipes.executing) != 0) {
+        if (c->pipes.inside != 0) {
             if ((c->pipes.to_memory | c->pipes.moving) != 0)
                 return true;
             next = c->pipes.execute_next;

@@ -104,7 +104,7 @@ static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t war
     const uint32_t bit = 1u << place;
     const ls_inst *inst = w->head;
     const uint32_t unit = c->pipes.ways[inst->class_].unit;
-    const uint16_t index = flight_take(c, warp, sub, unit, inst, w->next);
+    const uint16_t index = flight_take(c, warp, sub, inst, w->next);
     w->next++;
     if (!wgmma_waits_by_group(c, inst))
         reserve(c, w, inst);

@@ -88,13 +88,12 @@ typedef struct pipes {
     uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
     ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     ls_cycle execute_next;              /* the first of these cycles, or one before */
-    /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
-    uint32_t collecting, executing;
-    /* Of those collecting: something can move. In the others all collectors are full or nothing is issued, no operand is
-     * missing, and all ready instructions wait for their units. */
+    uint32_t inside; /* instructions from their issue until their unit takes them, of all sub-cores */
+    /* Sub-cores in which something can move, a bit each. In the others all collectors are full or nothing is issued, no
+     * operand is missing, and all ready instructions wait for their units. */
     uint32_t moving;
     uint32_t freed;                 /* an issue register was emptied since the schedulers last looked */
-    uint32_t to_memory;             /* of those executing: an instruction waits for the load/store unit */
+    uint32_t to_memory;             /* sub-cores in which an instruction waits for the load/store unit */
     pipe_results wheel[CORE_WHEEL]; /* by their cycle */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
