@@ -4,28 +4,9 @@
 #include "model/core/front.h"
 #include "model/core/wgmma.h"
 
-/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
- * the next one and when the register that it waits for is released, never by polling. */
-void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
-{
-    /* Constant registers are never pending. */
-    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
-    if (reg == LS_REG_COUNT) {
-        s->blocked &= ~bit;
-        s->memory_blocked &= ~bit;
-        return;
-    }
-    w->blocked_by = (uint16_t)reg;
-    s->blocked |= bit;
-    if (reg_set_has(w->from_memory, reg))
-        s->memory_blocked |= bit;
-    else
-        s->memory_blocked &= ~bit;
-}
-
 void front_resume(core *c, uint32_t warp)
 {
-    front_registers_ready(c, warp);
+    front_registers_ready(c, warp, warp_sub(c, warp));
 }
 
 void front_stop(core *c, uint32_t warp, front_wait why)

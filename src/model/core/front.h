@@ -112,13 +112,29 @@ static inline void front_stalled(front_sub *s, uint32_t ready)
 
 /* An instruction that is counted or does more than write its registers later issues. */
 void front_special(core *c, uint32_t warp, const ls_inst *inst, flight *f);
-/* Looks whether the next instruction of a warp has to wait for registers. */
-void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit);
+/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
+ * the next one and when the register that it waits for is released, never by polling. */
+static inline void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
+{
+    /* Constant registers are never pending. */
+    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
+    if (reg == LS_REG_COUNT) {
+        s->blocked &= ~bit;
+        s->memory_blocked &= ~bit;
+        return;
+    }
+    w->blocked_by = (uint16_t)reg;
+    s->blocked |= bit;
+    if (reg_set_has(w->from_memory, reg))
+        s->memory_blocked |= bit;
+    else
+        s->memory_blocked &= ~bit;
+}
 
 /* Something that the warp waited for may be there. */
-static inline void front_registers_ready(core *c, uint32_t warp)
+static inline void front_registers_ready(core *c, uint32_t warp, uint32_t sub)
 {
-    const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+    const uint32_t bit = warp_bit(c, warp);
     front_sub *s = c->front.at[sub];
     warp_state *w = c->front.warp[warp];
     if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
@@ -154,7 +170,7 @@ static inline void front_release(core *c, const flight *f)
                 front_unmark(w, reg);
         }
     }
-    front_registers_ready(c, f->warp);
+    front_registers_ready(c, f->warp, f->sub);
 }
 
 #endif

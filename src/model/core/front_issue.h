@@ -101,7 +101,7 @@ static inline void front_fetch(core *c)
 static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp, uint32_t sub,
                               uint32_t place)
 {
-    const uint32_t bit = 1u << place;
+    const uint32_t bit = warp_bit(c, warp);
     const ls_inst *inst = w->head;
     const uint32_t unit = c->pipes.ways[inst->class_].unit;
     const uint16_t index = flight_take(c, warp, sub, inst, w->next);
