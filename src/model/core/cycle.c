@@ -87,7 +87,7 @@ static bool tick(void *self, ls_cycle now)
     next = held < next ? held : next;
     next = c->ldst.memory_next < next ? c->ldst.memory_next : next;
     if (OPTION_ON(c->options.any)) {
-        ls_cycle optional = options_next(c);
+        ls_cycle optional = c->options.due > now ? c->options.due : options_next(c);
         next = optional < next ? optional : next;
     }
     c->dozing = dozing;

@@ -56,10 +56,11 @@ static ls_cycle units_free(const core *c, uint32_t first)
 {
     const wgmma *g = c->options.wgmma;
     const members m = members_of(c, first);
+    const uint32_t unit = tensor_unit(c);
     ls_cycle at = 0;
     for (uint32_t w = m.first; w < m.end; w++)
         if (g->warps[w].head != NO_FLIGHT) {
-            ls_cycle free_at = c->pipes.subs[warp_sub(c, w)].units[tensor_unit(c)].free;
+            const ls_cycle free_at = c->pipes.at[warp_sub(c, w)]->units[unit].free;
             at = free_at > at ? free_at : at;
         }
     return at;
@@ -68,10 +69,11 @@ static ls_cycle units_free(const core *c, uint32_t first)
 static void set_units(core *c, ls_cycle until)
 {
     const wgmma *g = c->options.wgmma;
+    const uint32_t unit = tensor_unit(c), open = ~(1u << unit);
     for (uint32_t i = 0; i < g->running; i++) {
-        pipe_sub *s = &c->pipes.subs[c->flights.at[g->flights[i]].sub];
-        s->units[tensor_unit(c)].free = until;
-        s->open &= ~(1u << tensor_unit(c));
+        pipe_sub *s = c->pipes.at[c->flights.at[g->flights[i]].sub];
+        s->units[unit].free = until;
+        s->open &= open;
     }
 }
 
@@ -102,10 +104,8 @@ static void start(core *c, uint32_t first)
         if (LS_UNLIKELY(c->apart))
             core_tap_execute(c, index);
     }
-    for (uint32_t i = 0; i < g->running; i++) {
-        count_for(c, c->flights.at[g->flights[i]].warp);
-        c->n.tensor_cycles += cost.interval;
-    }
+    count_for(c, c->flights.at[g->flights[0]].warp); /* all are of one block */
+    c->n.tensor_cycles += (uint64_t)g->running * cost.interval;
     g->start = c->now;
     g->end = c->now + cost.interval;
     g->reads = (uint64_t)tensor_reads(&c->pipes.tensor, c->flights.at[g->flights[0]].inst) << TMA_ONE_SHIFT;
@@ -126,14 +126,14 @@ static bool is_open(const wgmma_warp *w)
 static void finish(core *c)
 {
     wgmma *g = c->options.wgmma;
-    uint32_t count = g->running;
+    const uint32_t count = g->running, open = 1u << tensor_unit(c);
     g->running = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint16_t index = g->flights[i];
         const flight *f = &c->flights.at[index];
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
-        c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
+        c->pipes.at[f->sub]->open |= open;
         pipes_execute_from(c, f->sub, 0);
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
