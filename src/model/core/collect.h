@@ -350,49 +350,67 @@ static inline bool can_dispatch(const pipe_sub *s)
     return (s->ready_units & ~s->execute_mask) != 0;
 }
 
-/* Stamped once per rule, so that a rule costs nothing where it does not count. */
-static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
+static __attribute__((always_inline)) inline void operand_step(core *c, pipe_sub *s, uint32_t sub, bool by_age)
+{
+    if (can_dispatch(s)) {
+        if (by_age)
+            dispatch_by_age(c, s, sub);
+        else
+            dispatch_by_number(c, s, sub);
+    }
+    if (s->needed != 0)
+        read_banks(c, s);
+    if (s->issue_mask != 0)
+        fill_collectors(c, s, by_age);
+    s->banks_written = 0;
+}
+
+/* The steps of a cycle in one sub-core. False: nothing more can move. Stamped for the usual rule and number of steps, so that
+ * others cost nothing where they do not count. */
+static __attribute__((always_inline)) inline bool operand_steps(core *c, pipe_sub *s, uint32_t sub,
+                                                                bool by_age, uint64_t steps)
+{
+    for (uint64_t step = steps; step > 2; step--)
+        operand_step(c, s, sub, by_age);
+    if (steps > 1) {
+        operand_step(c, s, sub, by_age);
+        if (!can_dispatch(s)) {
+            if (s->needed == 0)
+                return false; /* what could be filled, is */
+            if (reads_alone(s)) {
+                read_alone(c, s); /* all that the last step would do */
+                return can_dispatch(s);
+            }
+        }
+    }
+    operand_step(c, s, sub, by_age);
+    return can_dispatch(s) || s->needed != 0;
+}
+
+static __attribute__((noinline)) void operands_otherwise(core *c)
 {
     for (uint32_t subs = c->pipes.moving; subs != 0; subs &= subs - 1) {
         const uint32_t sub = (uint32_t)__builtin_ctz(subs);
         pipe_sub *s = c->pipes.at[sub];
-        for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
-            if (can_dispatch(s)) {
-                if (by_age)
-                    dispatch_by_age(c, s, sub);
-                else
-                    dispatch_by_number(c, s, sub);
-            }
-            if (s->needed != 0)
-                read_banks(c, s);
-            if (s->issue_mask != 0)
-                fill_collectors(c, s, by_age);
-            s->banks_written = 0;
-            if (can_dispatch(s))
-                continue;
-            if (s->needed != 0) {
-                if (step != 2 || !reads_alone(s))
-                    continue;
-                read_alone(c, s); /* all that the last step would do */
-            }
-            if (!can_dispatch(s)) /* what could be filled, is */
-                c->pipes.moving &= ~s->bit;
-            break;
-        }
+        const uint64_t steps = c->spec->collect_steps;
+        if (!(c->spec->accelsim_rules ? operand_steps(c, s, sub, false, steps)
+                                      : operand_steps(c, s, sub, true, steps)))
+            c->pipes.moving &= ~s->bit;
     }
-}
-
-static __attribute__((noinline)) void operands_by_number(core *c)
-{
-    operands(c, false);
 }
 
 static inline void collect_operands(core *c)
 {
-    if (LS_UNLIKELY(c->spec->accelsim_rules))
-        operands_by_number(c);
-    else
-        operands(c, true);
+    if (LS_UNLIKELY(c->spec->accelsim_rules || c->spec->collect_steps != 2)) {
+        operands_otherwise(c);
+        return;
+    }
+    for (uint32_t subs = c->pipes.moving; subs != 0; subs &= subs - 1) {
+        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
+        pipe_sub *s = c->pipes.at[sub];
+        if (!operand_steps(c, s, sub, true, 2))
+            c->pipes.moving &= ~s->bit;
+    }
 }
 
 #endif
