@@ -85,6 +85,7 @@ typedef struct wgmma_warp {
 
 struct wgmma {
     wgmma_warp warps[CORE_WARPS_MAX];
+    uint64_t heads;                /* warps that have a flight in `head`, a bit each */
     uint64_t queued;               /* warp groups in ready[], a bit each, by their first warp */
     uint8_t ready[CORE_WARPS_MAX]; /* ring: first warps of groups whose warps are all there */
     uint32_t ready_head, ready_tail;

@@ -23,14 +23,12 @@ static members members_of(const core *c, uint32_t warp)
 /* All that have not ended wait for the same instruction. */
 static bool all_here(const core *c, members m)
 {
-    const wgmma *g = c->options.wgmma;
-    bool any = false;
-    for (uint32_t w = m.first; w < m.end; w++) {
-        any |= g->warps[w].head != NO_FLIGHT;
-        if (g->warps[w].head == NO_FLIGHT && c->front.warps[w].resident)
+    const uint64_t all = ((UINT64_C(1) << (m.end - m.first)) - 1) << m.first,
+                   here = c->options.wgmma->heads & all;
+    for (uint64_t missing = all ^ here; missing != 0; missing &= missing - 1)
+        if (c->front.warp[(uint32_t)__builtin_ctzll(missing)]->resident)
             return false;
-    }
-    return any;
+    return here != 0;
 }
 
 static void look_at(core *c, members m)
@@ -100,6 +98,7 @@ static void start(core *c, uint32_t first)
             cost = own.interval > cost.interval ? own : cost;
         }
         g->warps[w].head = c->flights.at[index].next;
+        g->heads ^= (uint64_t)(g->warps[w].head == NO_FLIGHT) << w;
         g->flights[g->running++] = index;
         if (LS_UNLIKELY(c->apart))
             core_tap_execute(c, index);
@@ -203,6 +202,7 @@ void wgmma_take(core *c, uint16_t index)
     uint32_t warp = c->flights.at[index].warp;
     wgmma_warp *w = &g->warps[warp];
     c->flights.at[index].next = NO_FLIGHT;
+    g->heads |= UINT64_C(1) << warp;
     if (w->head == NO_FLIGHT)
         w->head = index;
     else
@@ -271,6 +271,7 @@ void wgmma_start_block(core *c, uint32_t slot)
     g->spare[slot] = 0;
     for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++) {
         g->warps[w] = (wgmma_warp){ .head = NO_FLIGHT, .tail = NO_FLIGHT };
+        g->heads &= ~(UINT64_C(1) << w);
         g->registers[w] = registers;
     }
 }
