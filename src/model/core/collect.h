@@ -28,9 +28,8 @@ static void collect_init(core *c)
 }
 
 /* A unit takes the instruction in front of it. */
-static inline void leave_execute(core *c, pipe_sub *s, uint32_t unit)
+static inline void leave_execute(core *c, pipe_sub *s, uint32_t unit_bit)
 {
-    const uint32_t unit_bit = 1u << unit;
     s->execute_mask ^= unit_bit;
     c->pipes.inside--;
     if ((s->ready_units & unit_bit) != 0)
@@ -123,17 +122,17 @@ static inline void write_later(core *c, uint32_t slot, uint16_t index)
 
 /* The unit is free: it takes the instruction, if a result can leave it when this one's does. False: it does not. tell: a
  * timeline may want the instruction. */
-static __attribute__((always_inline)) inline bool execute_unit(core *c, pipe_sub *s, uint32_t unit,
-                                                               ls_cycle now, bool tell)
+static __attribute__((always_inline)) inline bool execute_unit(core *c, pipe_sub *s, pipe_unit *u,
+                                                               uint32_t unit_bit, ls_cycle now, bool tell)
 {
-    pipe_unit *u = &s->units[unit];
     const uint16_t index = u->execute;
     const pipe_class *class_ = &c->pipes.classes[u->class_];
-    uint32_t latency = class_->latency, interval = class_->interval, result = class_->result;
+    uint32_t latency = class_->latency, interval = class_->interval, result = class_->result,
+             tensor_cycles = 0;
     if (LS_UNLIKELY(class_->tensor)) {
         const ls_inst *inst = c->flights.at[index].inst;
         if (inst->class_ == LS_CLASS_tensor_group && c->options.wgmma != NULL) {
-            leave_execute(c, s, unit);
+            leave_execute(c, s, unit_bit);
             wgmma_take(c, index);
             return true;
         }
@@ -141,8 +140,9 @@ static __attribute__((always_inline)) inline bool execute_unit(core *c, pipe_sub
         latency = cost.latency;
         interval = cost.interval;
         result = (uint32_t)pipes_result_cycles(c, latency);
+        tensor_cycles = ls_inst_flops(inst) != 0 ? interval : 0;
     }
-    const bool uneven = (c->pipes.uneven >> unit & 1) != 0;
+    const bool uneven = (c->pipes.uneven & unit_bit) != 0;
     if (uneven && !can_leave(u, latency, now))
         return false;
     const uint32_t slot = ((uint32_t)now + result) & WHEEL_MASK;
@@ -151,9 +151,8 @@ static __attribute__((always_inline)) inline bool execute_unit(core *c, pipe_sub
     if (uneven && latency < 64)
         u->done |= UINT64_C(1) << latency;
     u->free = now + interval;
-    if (LS_UNLIKELY(class_->tensor) && ls_inst_flops(c->flights.at[index].inst) != 0)
-        c->n.tensor_cycles += interval;
-    leave_execute(c, s, unit);
+    c->n.tensor_cycles += tensor_cycles;
+    leave_execute(c, s, unit_bit);
     if (tell)
         core_tap_execute(c, index);
     write_later(c, slot, index);
@@ -168,10 +167,11 @@ static __attribute__((always_inline)) inline void execute(core *c, bool tell)
             continue;
         pipe_sub *s = c->pipes.at[sub];
         c->pipes.execute_at[sub] = LS_CYCLE_MAX;
-        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
-            const uint32_t unit = (uint32_t)__builtin_ctz(set);
-            if (s->units[unit].free > now || !execute_unit(c, s, unit, now, tell))
-                pipes_execute_from(c, sub, s->units[unit].free);
+        for (uint32_t set = s->execute_mask & s->open, unit_bit; set != 0; set ^= unit_bit) {
+            unit_bit = set & (~set + 1);
+            pipe_unit *u = &s->units[(uint32_t)__builtin_ctz(set)];
+            if (u->free > now || !execute_unit(c, s, u, unit_bit, now, tell))
+                pipes_execute_from(c, sub, u->free);
         }
     }
     ls_cycle next = LS_CYCLE_MAX;
@@ -209,7 +209,7 @@ static inline void collect_load_store(core *c)
         }
     }
     pipe_sub *from = c->pipes.at[sub];
-    leave_execute(c, from, UNIT_memory);
+    leave_execute(c, from, 1u << UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
     ldst_take(c, index);
     c->ldst.memory_next = ldst_next(c);

@@ -332,8 +332,7 @@ void front_count_stalls_from(core *c, ls_cycle from); /* nothing is counted befo
 /* collect.h */
 static inline bool collect_due(const core *c, ls_cycle now) /* something is written back in this cycle */
 {
-    uint32_t slot = (uint32_t)now & (CORE_WHEEL - 1);
-    return (c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) != 0;
+    return c->pipes.wheel[now & (CORE_WHEEL - 1)].count != 0;
 }
 /* Units of the sub-core whose issue registers are taken, a bit each. */
 static inline uint32_t pipes_taken(const core *c, uint32_t sub)
@@ -354,9 +353,8 @@ static inline uint64_t pipes_needs(const core *c, uint32_t warp, const ls_inst *
     return needs;
 }
 /* An instruction issues: it enters the issue register of its unit, which is free. */
-static inline void pipes_issue(core *c, uint32_t sub, uint32_t warp, const ls_inst *inst, uint16_t index)
+static inline void pipes_issue(core *c, pipe_sub *p, uint32_t warp, const ls_inst *inst, uint16_t index)
 {
-    pipe_sub *p = c->pipes.at[sub];
     pipe_inst *k = &p->insts[p->count++];
     k->needs = pipes_needs(c, warp, inst);
     k->way = c->pipes.ways[inst->class_];

@@ -98,13 +98,14 @@ static inline void front_fetch(core *c)
 /* -------------------------------------------------------------------------------------------------- issue */
 
 /* place: of the warp in its sub-core. */
-static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp, uint32_t sub,
+static inline void issue_warp(core *c, front_sub *s, pipe_sub *p, warp_state *w, uint32_t warp, uint32_t sub,
                               uint32_t place)
 {
     const uint32_t bit = warp_bit(c, warp);
     const ls_inst *inst = w->head;
     const uint32_t unit = c->pipes.ways[inst->class_].unit;
     const uint16_t index = flight_take(c, warp, sub, inst, w->next);
+    pipes_issue(c, p, warp, inst, index);
     w->next++;
     if (!wgmma_waits_by_group(c, inst))
         reserve(c, w, inst);
@@ -121,7 +122,6 @@ static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t war
         if (w->next != w->end)
             c->front.need_fetch |= UINT64_C(1) << warp;
     }
-    pipes_issue(c, sub, warp, inst, index);
     s->last_issued = (uint8_t)place;
     count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
     c->n.issued++;
@@ -131,22 +131,24 @@ static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t war
 }
 
 /* Issues at most one instruction. True: it did. */
-static inline bool look_at(core *c, front_sub *s, uint32_t sub)
+static inline bool look_at(core *c, uint32_t sub)
 {
+    front_sub *s = c->front.at[sub];
+    pipe_sub *p = c->pipes.at[sub];
     const uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     uint32_t can = ready;
     front_count_sub_stalls(c, s, c->now);
     if (ready != 0) {
-        for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
+        for (uint32_t set = p->issue_mask; set != 0; set &= set - 1)
             can &= ~s->wants[(uint32_t)__builtin_ctz(set)];
         if (can != 0 && !flights_full(c)) {
             const uint32_t place = front_choose(c, s, sub, can);
             s->counted_until = c->now + 1;
             const uint32_t warp = place * c->sub_count + sub;
-            issue_warp(c, s, c->front.warp[warp], warp, sub, place);
+            issue_warp(c, s, p, c->front.warp[warp], warp, sub, place);
             return true;
         }
-        c->front.ready |= 1u << sub;
+        c->front.ready |= p->bit;
     }
     s->counted_until = c->now;
     front_stalled(s, ready);
@@ -176,8 +178,8 @@ static inline void front_issue(core *c)
     c->front.ready &= ~look;
     for (uint32_t rest = order[look], sub; (sub = rest & 15u) != FRONT_LAST;) {
         rest >>= 4;
-        if (look_at(c, c->front.at[sub], sub))
-            issued |= 1u << sub;
+        if (look_at(c, sub))
+            issued |= c->pipes.at[sub]->bit;
         if (LS_UNLIKELY(c->front.changed != 0))
             rest = order[(look | c->front.changed) & front_behind(c, sub)];
     }
