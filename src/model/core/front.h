@@ -138,8 +138,11 @@ static inline void front_registers_ready(core *c, uint32_t warp, uint32_t sub)
     front_sub *s = c->front.at[sub];
     warp_state *w = c->front.warp[warp];
     if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
+        const uint32_t memory = s->memory_blocked;
         front_check_head(c, s, w, bit);
-        c->front.changed |= 1u << sub;
+        /* Another register of the same kind holds it up: a look would find nothing new. */
+        if ((s->blocked & bit) == 0 || s->memory_blocked != memory || c->apart)
+            c->front.changed |= 1u << sub;
     }
     if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
         s->fence &= ~bit;
