@@ -23,8 +23,8 @@ static void collect_init(core *c)
         c->pipes.execute_at[sub] = LS_CYCLE_MAX;
     }
     c->pipes.execute_next = LS_CYCLE_MAX;
-    for (uint32_t i = 0; i < LS_COUNT_OF(c->pipes.bank_shift); i++)
-        c->pipes.bank_shift[i] = (uint8_t)(8 * reg_bank(i, 0, (uint32_t)c->spec->register_banks));
+    for (uint32_t i = 0; i < LS_COUNT_OF(c->pipes.banks); i++)
+        c->pipes.banks[i] = PIPE_BANK(reg_bank(i, 0, (uint32_t)c->spec->register_banks));
 }
 
 /* A unit takes the instruction in front of it. */

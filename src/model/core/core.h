@@ -341,7 +341,7 @@ static inline uint32_t pipes_taken(const core *c, uint32_t sub)
 }
 static inline uint64_t pipes_bank(const core *c, uint32_t warp, uint32_t reg) /* as a set */
 {
-    return UINT64_C(1) << c->pipes.bank_shift[reg + warp];
+    return c->pipes.banks[reg + warp];
 }
 /* The banks that an instruction reads its operands from. */
 static inline uint64_t pipes_needs(const core *c, uint32_t warp, const ls_inst *inst)

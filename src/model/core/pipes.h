@@ -82,7 +82,7 @@ typedef struct pipes {
     tensor_rates tensor;
     pipe_class classes[LS_CLASS_COUNT];
     pipe_way ways[LS_CLASS_COUNT];
-    uint8_t bank_shift[LS_REG_COUNT + CORE_WARPS_MAX]; /* by register and warp: of PIPE_BANK() */
+    uint64_t banks[LS_REG_COUNT + CORE_WARPS_MAX]; /* PIPE_BANK() of register + warp */
     uint32_t result_buses;
     uint32_t collectors;                /* of a sub-core */
     uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
