@@ -4,6 +4,8 @@
 #include "model/core/front_issue.h"
 #include "model/core/options_state.h"
 
+#define SHORT_SLEEP 3u /* so many cycles with nothing to do cost the host less than a timer */
+
 /* Counters of the core's time go on with as many resident warps as there are now. `from`: the first such cycle. */
 static __attribute__((noinline)) void warps_changed(core *c, ls_cycle from)
 {
@@ -73,7 +75,7 @@ static bool tick(void *self, ls_cycle now)
             if ((c->pipes.to_memory | c->pipes.moving) != 0)
                 return true;
             next = c->pipes.execute_next;
-            if (next <= now + 1)
+            if (next <= now + SHORT_SLEEP)
                 return true;
             dozing = true;
         }
