@@ -4,6 +4,15 @@
 #include "model/core/front.h"
 #include "model/core/wgmma.h"
 
+void front_check_again(core *c, front_sub *s, uint32_t warp, uint32_t sub)
+{
+    const uint32_t memory = s->memory_blocked, bit = warp_bit(c, warp);
+    front_check_head(c, s, c->front.warp[warp], bit);
+    /* If another register of the same kind holds it up, a look would find nothing new. */
+    if ((s->blocked & bit) == 0 || s->memory_blocked != memory || c->apart)
+        c->front.changed |= 1u << sub;
+}
+
 void front_resume(core *c, uint32_t warp)
 {
     front_registers_ready(c, warp, warp_sub(c, warp));

@@ -131,19 +131,17 @@ static inline void front_check_head(const core *c, front_sub *s, warp_state *w, 
         s->memory_blocked &= ~bit;
 }
 
+/* The register that the warp waited for is there. */
+void front_check_again(core *c, front_sub *s, uint32_t warp, uint32_t sub);
+
 /* Something that the warp waited for may be there. */
 static inline void front_registers_ready(core *c, uint32_t warp, uint32_t sub)
 {
     const uint32_t bit = warp_bit(c, warp);
     front_sub *s = c->front.at[sub];
     warp_state *w = c->front.warp[warp];
-    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
-        const uint32_t memory = s->memory_blocked;
-        front_check_head(c, s, w, bit);
-        /* Another register of the same kind holds it up: a look would find nothing new. */
-        if ((s->blocked & bit) == 0 || s->memory_blocked != memory || c->apart)
-            c->front.changed |= 1u << sub;
-    }
+    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by))
+        front_check_again(c, s, warp, sub);
     if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
         s->fence &= ~bit;
         c->front.changed |= 1u << sub;
