@@ -7,6 +7,7 @@
 #include "lockstep/version.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* -------------------------------------------------------------------------------------------- one register */
 
@@ -95,12 +96,18 @@ static inline void reg_set_remove(uint64_t set[REG_WORDS], uint32_t reg)
     set[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
 }
 
-static inline bool reg_set_empty(const uint64_t set[REG_WORDS])
+/* All words of the set in one: bit reg & 63 is set for each register in it. */
+static inline uint64_t reg_set_any(const uint64_t set[REG_WORDS])
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < REG_WORDS; i++)
         all |= set[i];
-    return all == 0;
+    return all;
+}
+
+static inline bool reg_set_empty(const uint64_t set[REG_WORDS])
+{
+    return reg_set_any(set) == 0;
 }
 
 /* The bits of word i that stand for registers from `from` to the one before `end`. */
@@ -137,25 +144,30 @@ static inline uint32_t reg_set_first(const uint64_t set[REG_WORDS], uint32_t fro
     return LS_REG_COUNT;
 }
 
+/* Some operand is more than one register. */
+static inline bool inst_has_spans(const ls_inst *inst)
+{
+    uint64_t spans;
+    _Static_assert(sizeof spans == sizeof inst->src_span, "one word for all sources");
+    memcpy(&spans, inst->src_span, sizeof spans);
+    return (spans & ~UINT64_C(0x0101010101010101)) != 0 || inst->dst_span > 1;
+}
+
+/* As inst_first_in_set() with spans. */
+uint32_t inst_first_span_in_set(const ls_inst *inst, const uint64_t set[REG_WORDS]);
+
 /* A register of the set that the instruction reads or writes; LS_REG_COUNT if there is none. Sources come
  * first, then the first register of each result, then the rest of the first result. */
 static inline uint32_t inst_first_in_set(const ls_inst *inst, const uint64_t set[REG_WORDS], bool spans)
 {
-    for (uint32_t i = 0; i < inst->src_count; i++) {
-        const uint32_t reg = inst->src[i];
-        if (reg_set_has(set, reg))
-            return reg;
-        if (spans && inst->src_span[i] > 1) {
-            uint32_t more = reg_set_first(set, reg + 1, inst_src_end(inst, i, true));
-            if (more != LS_REG_COUNT)
-                return more;
-        }
-    }
+    if (LS_UNLIKELY(inst_has_spans(inst)) && spans)
+        return inst_first_span_in_set(inst, set);
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (reg_set_has(set, inst->src[i]))
+            return inst->src[i];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         if (reg_set_has(set, inst->dst[i]))
             return inst->dst[i];
-    if (spans && inst->dst_count > 0 && inst->dst_span > 1)
-        return reg_set_first(set, inst->dst[0] + 1u, inst_dst_end(inst, 0, true));
     return LS_REG_COUNT;
 }
 

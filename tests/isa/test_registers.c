@@ -122,6 +122,26 @@ static void instruction_and_set(void **state)
     }
 }
 
+/* Long operands of uniform registers, and an instruction without any: each has a way of its own. */
+static void long_and_short_operands(void **state)
+{
+    (void)state;
+    const ls_inst uniform = { .dst = { LS_REG_UNIFORM + 8 },
+                              .dst_count = 1,
+                              .dst_span = 4,
+                              .src = { 2, LS_REG_UNIFORM + 4 },
+                              .src_span = { 2, 2 },
+                              .src_count = 2 };
+    const ls_inst plain = { .dst = { 6 }, .dst_count = 1, .src = { 5, LS_REG_UNIFORM }, .src_count = 2 };
+    for (uint32_t reg = 0; reg < LS_REG_COUNT; reg++) {
+        bool covered = reg == 2 || reg == 3 || reg == LS_REG_UNIFORM + 4 || reg == LS_REG_UNIFORM + 5 ||
+                       (reg >= LS_REG_UNIFORM + 8 && reg < LS_REG_UNIFORM + 12);
+        assert_int_equal(meets(&uniform, reg, true), covered ? reg : LS_REG_COUNT);
+        covered = reg == 5 || reg == 6 || reg == LS_REG_UNIFORM;
+        assert_int_equal(meets(&plain, reg, true), covered ? reg : LS_REG_COUNT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +152,7 @@ int main(void)
         cmocka_unit_test(units),
         cmocka_unit_test(sets),
         cmocka_unit_test(instruction_and_set),
+        cmocka_unit_test(long_and_short_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,7 +201,7 @@ ls_cycle analytic_next(const core *c)
     const analytic *a = c->analytic;
     ls_cycle next = a->on_way > 0 ? next_slot(c) : LS_CYCLE_MAX;
     /* An instruction waits for the unit. */
-    if (a->unit_free > c->now && a->unit_free < next && c->pipes.executing != 0)
+    if (a->unit_free > c->now && a->unit_free < next && pipes_wait(c))
         next = a->unit_free;
     if (a->request_head != a->request_tail) {
         ls_cycle due = a->requests[a->request_head % REQUESTS].due;

@@ -313,6 +313,7 @@ void cga_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     if (m.kind == CGA_ANSWER) {
         cga_lane *lane = &cl->lanes[CGA_REQUESTS];
         cl->tokens[ring_push(&cl->token_ring)] = m.token;
+        c->options.due = 0;
         if (cl->asked-- == CGA_ACCESSES && !lane->waits && !ls_event_scheduled(&lane->event))
             pump(c, lane, now);
         ls_ticker_wake(&c->ticker);

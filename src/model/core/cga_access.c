@@ -13,6 +13,11 @@
 #define STORE_BIT 0x80000000u /* of tokens: the warp waits for an answer to a store; else the flight */
 #define ROOM 64u              /* messages of one access: up to 512 bytes, and one for each block */
 
+static inline bool is_own(const core *c, uint32_t slot, bool shared, uint64_t address)
+{
+    return (shared && address >> CGA_WINDOW_BITS == 0) || cga_rank_of(c, slot, address) == cga_rank(c, slot);
+}
+
 /* All lanes name the same block, and it is their own: the common case. */
 static bool all_stay(const core *c, const flight *f, uint32_t slot, const uint64_t addresses[32])
 {
@@ -22,8 +27,25 @@ static bool all_stay(const core *c, const flight *f, uint32_t slot, const uint64
     uint64_t differ = 0;
     for (uint32_t set = f->mask; set != 0; set &= set - 1)
         differ |= (addresses[__builtin_ctz(set)] - base) ^ first;
-    return differ >> CGA_WINDOW_BITS == 0 &&
-           ((shared && first >> CGA_WINDOW_BITS == 0) || cga_rank_of(c, slot, first) == cga_rank(c, slot));
+    return differ >> CGA_WINDOW_BITS == 0 && is_own(c, slot, shared, first);
+}
+
+/* The same, if the block has the addresses as a list: there is no need to work them out by lane. False: not known. */
+static bool list_stays(const core *c, const flight *f, uint32_t slot)
+{
+    const cta_state *cta = &c->blocks.at[slot];
+    const uint32_t mode = f->dyn->addr & 3;
+    if (f->mask == 0 || f->dyn->addr == LS_ADDR_NONE || mode == LS_ADDR_RECORD || mode == LS_ADDR_STRIDE)
+        return false;
+    const bool shared = f->inst->space == LS_SPACE_SHARED;
+    const uint64_t *list = cta->launch.cta->addrs + (f->dyn->addr >> 2);
+    const uint64_t move = ls_cta_move(cta->launch.cta, f->dyn) - (shared ? 0 : cta->launch.info->shared_base);
+    const uint64_t first = list[0] + move;
+    const uint32_t count = lane_count(f->mask);
+    uint64_t differ = 0;
+    for (uint32_t i = 1; i < count; i++)
+        differ |= (list[i] + move) ^ first;
+    return differ >> CGA_WINDOW_BITS == 0 && is_own(c, slot, shared, first);
 }
 
 /* Lanes by the rank that they go to, except those that stay; the return value: ranks that have some. */
@@ -178,7 +200,7 @@ bool cga_access(core *c, uint16_t index)
     uint64_t addresses[32];
     uint32_t lanes[LS_CLUSTER_BLOCKS], away = 0;
     const bool completes = cga_completes(f->inst);
-    if (cga_size(c, slot) == 1 && !completes)
+    if (!completes && (cga_size(c, slot) == 1 || list_stays(c, f, slot)))
         return false;
     ls_cta_addresses(c->blocks.at[slot].launch.cta, f->dyn, addresses);
     if (!completes && all_stay(c, f, slot, addresses))
@@ -190,6 +212,7 @@ bool cga_access(core *c, uint16_t index)
         away |= lanes[__builtin_ctz(set)];
     if (!cga_can_send(c, ROOM)) {
         c->options.cga->stalled = index;
+        c->options.due = 0;
         c->ldst.hold = LS_CYCLE_MAX / 2;
         f->requests = 1; /* it is none of the own shared memory */
         return true;

@@ -217,23 +217,24 @@ static const ls_metric metrics[] = {
 
 /* ----------------------------------------------------------------------------------------------- sleeping */
 
-/* Cycles in which the core slept: nothing changed. The schedulers count their stalls themselves. */
+/* While something waits for a unit the turns of the schedulers go on, though the core sleeps. */
 void core_count_sleep(core *c, ls_cycle now)
 {
-    if (c->resident_warps_then == 0) {
-        front_count_stalls_from(c, now);
-        return;
-    }
-    uint64_t slept = now - c->last_tick - 1;
-    c->n.resident_cycles += slept;
-    c->n.resident_warps += slept * c->resident_warps_then;
-    c->n.issue_slots += slept * c->sub_count;
-    if (c->dozing) /* the turns of the schedulers go on */
-        c->front.turn = (uint32_t)((c->front.turn + slept) % c->sub_count);
+    if (c->dozing)
+        c->front.turn = (uint32_t)((c->front.turn + (now - c->last_tick - 1)) % c->sub_count);
 }
 
-/* The counters of a sleeping core end at its last tick, and a scheduler's stalls where it was looked at last: both are brought up
- * to `end`. A core with alu: issue runs ahead of its clock, so its counters may already show later cycles. */
+void core_count_time(core *c, ls_cycle until)
+{
+    const uint64_t cycles = c->resident_warps_then == 0 ? 0 : until - c->time_counted_until;
+    c->n.resident_cycles += cycles;
+    c->n.resident_warps += cycles * c->resident_warps_then;
+    c->n.issue_slots += cycles * c->sub_count;
+    c->time_counted_until = until;
+}
+
+/* Counters of the core's time end where its number of warps changed, and a scheduler's stalls where it was looked at last: both are
+ * brought up to `end`. A core with alu: issue runs ahead of its clock, so its counters may already show later cycles. */
 static void settle(void *self, ls_cycle end)
 {
     core *c = self;
@@ -243,6 +244,7 @@ static void settle(void *self, ls_cycle end)
         core_count_sleep(c, end);
         c->last_tick = end - 1;
     }
+    core_count_time(c, c->last_tick + 1);
     front_count_stalls(c, end);
 }
 
@@ -297,17 +299,34 @@ static void init_classes(core *c)
         first[c->spec->classes[i].unit] = i;
     for (uint32_t i = 0; i < LS_CLASS_COUNT; i++) {
         const core_class *class_ = &c->spec->classes[i];
+        const ls_inst any = { .class_ = (uint8_t)i };
         c->pipes.classes[i] = (pipe_class){
             .latency = (uint16_t)class_->latency_cycles,
             .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
+            .result = (uint16_t)pipes_result_cycles(c, class_->latency_cycles),
             .unit = (uint8_t)class_->unit,
+            .tensor = ls_inst_is_tensor(&any) != 0,
         };
-        /* Matrix instructions have the latency of their shape. */
-        const ls_inst any = { .class_ = (uint8_t)i };
-        if (ls_inst_is_tensor(&any) ||
+        c->pipes.ways[i] = (pipe_way){ .unit_bit = (uint16_t)(1u << class_->unit),
+                                       .unit = (uint8_t)class_->unit,
+                                       .class_ = (uint8_t)i };
+        if (c->pipes.classes[i].tensor ||
             class_->latency_cycles != c->spec->classes[first[class_->unit]].latency_cycles)
             c->pipes.uneven |= 1u << class_->unit;
     }
+}
+
+static void init_order(core *c)
+{
+    for (uint32_t turn = 0; turn < c->sub_count; turn++)
+        for (uint32_t set = 0; set < 1u << c->sub_count; set++) {
+            uint32_t *order = &c->front.order[turn][set];
+            *order = FRONT_LAST;
+            for (uint32_t place = c->sub_count; place-- > 0;) {
+                const uint32_t sub = (turn + place) % c->sub_count;
+                *order = (set >> sub & 1) != 0 ? *order << 4 | sub : *order;
+            }
+        }
 }
 
 static ls_status core_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -325,7 +344,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     c->name = ls_block_name(block);
     c->tap = ls_block_tap(block);
     c->sub_count = (uint32_t)c->spec->sub_cores;
-    c->front.fetched = -1;
+    init_order(c);
     c->front.last_fetched = (uint32_t)c->spec->warp_slots - 1;
     c->ldst.dispatch = c->ldst.next_wb = c->ldst.next_global = NO_FLIGHT;
     c->ldst.shared_last = LS_CYCLE_MAX;

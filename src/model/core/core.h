@@ -1,9 +1,10 @@
 /* core.h: the state of one core (SM), shared by the files of this folder and by nobody else. Its parts
  * have a state of their own and call each other directly: front_end.h, pipes.h, load_store.h, thread_blocks.h, flights.h.
  *
- *   front.c     instruction buffers, warp schedulers, scoreboard, issue
- *   collect.c   operand collectors, register banks, execution units, write-back
- *   cycle.c     alu: cycle    one cycle of the pipeline that front.c and collect.c are
+ *   front.c     what holds warps up, and effects of instructions that issue
+ *   cycle.c     alu: cycle    one cycle of the pipeline whose stages are in front_issue.h and collect.h:
+ *               front_issue.h   instruction buffers, scoreboard, warp schedulers, issue
+ *               collect.h       operand collectors, register banks, execution units, write-back
  *   flow*.c     alu: issue    in place of these: from issue to issue, without cycles in between
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   request.c   requests that other GPUs, a TLB or a timeline have to do with
@@ -197,7 +198,8 @@ typedef struct core {
     ls_ticker ticker;
     ls_event timer;
     ls_cycle now, last_tick;
-    uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
+    ls_cycle time_counted_until;  /* alu: cycle: resident_cycles and the like, without this cycle */
+    uint32_t resident_warps_then; /* from then on, and at the end of the last tick */
     bool dozing;                  /* sleeps until a unit is free, with instructions in front of it */
 
     /* models of its pipeline and of its memory */
@@ -277,9 +279,7 @@ void core_counts_hit(const core *c, const flight *f);
 void core_counts_stalled(const core *c, front_sub *s, uint32_t sub, uint32_t ready);
 void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 
-/* front.c */
-void front_fetch(core *c);
-void front_issue(core *c);
+/* front.c and front_issue.h */
 /* The sub-cores whose schedulers may issue where they could not before, a bit each. */
 static inline uint32_t front_look(const core *c)
 {
@@ -316,7 +316,6 @@ static inline bool front_has_effects(const ls_inst *inst, bool warp_ops)
 }
 /* The warp fetches its next instruction in `cycle`, not before. */
 void front_hold(core *c, uint32_t warp, ls_cycle cycle);
-void front_fetch_held(core *c); /* those whose cycle has come */
 static inline ls_cycle front_next_held(const core *c)
 {
     return c->front.held_count == 0 ? LS_CYCLE_MAX : c->front.held[c->front.held_count - 1] >> 6;
@@ -330,38 +329,64 @@ static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
 void front_count_stalls(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
 void front_count_stalls_from(core *c, ls_cycle from); /* nothing is counted before */
 
-/* collect.c */
-void collect_init(core *c);
+/* collect.h */
 static inline bool collect_due(const core *c, ls_cycle now) /* something is written back in this cycle */
 {
-    uint32_t slot = (uint32_t)now & (CORE_WHEEL - 1);
-    return (c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) != 0;
+    return c->pipes.wheel[now & (CORE_WHEEL - 1)].count != 0;
 }
 /* Units of the sub-core whose issue registers are taken, a bit each. */
 static inline uint32_t pipes_taken(const core *c, uint32_t sub)
 {
     return c->pipes.at[sub]->issue_mask;
 }
-/* An instruction issues: it enters the issue register of its unit, which is free. */
-static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t index)
+static inline uint64_t pipes_bank(const core *c, uint32_t warp, uint32_t reg) /* as a set */
 {
-    pipe_sub *p = c->pipes.at[sub];
-    p->units[unit].issue = index;
-    p->issue_mask |= 1u << unit;
-    p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
-    c->pipes.collecting |= p->bit;
+    return c->pipes.banks[reg + warp];
+}
+/* The banks that an instruction reads its operands from. */
+static inline uint64_t pipes_needs(const core *c, uint32_t warp, const ls_inst *inst)
+{
+    uint64_t needs = 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (!inst_src_again(inst, i))
+            needs += pipes_bank(c, warp, inst->src[i]);
+    return needs;
+}
+/* An instruction issues: it enters the issue register of its unit, which is free. */
+static inline void pipes_issue(core *c, pipe_sub *p, uint32_t warp, const ls_inst *inst, uint16_t index)
+{
+    pipe_inst *k = &p->insts[p->count++];
+    k->needs = pipes_needs(c, warp, inst);
+    k->way = c->pipes.ways[inst->class_];
+    k->flight = index;
+    p->issue_mask |= k->way.unit_bit;
+    c->pipes.inside++;
     if (p->collected != c->pipes.collectors)
         c->pipes.moving |= p->bit;
 }
-void collect_write_back(core *c);
-void collect_execute(core *c, uint32_t sub); /* a unit of it may take an instruction */
-void collect_load_store(core *c);            /* an instruction waits for the load/store unit */
-void collect_operands(core *c);
-/* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move
- * before. */
-ls_cycle collect_unit_free(const core *c);
-ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
-bool collect_write_banks(core *c, const flight *f);
+/* From the start in a unit to the write-back: the result leaves the unit latency + 1 cycles later and is written after one
+ * cycle more, or forwarded before. */
+static inline uint64_t pipes_result_cycles(const core *c, uint64_t latency)
+{
+    const uint64_t forward = c->spec->forward_cycles;
+    return forward < latency + 2 ? latency + 2 - forward : 1;
+}
+/* Some instruction is in front of its unit. */
+static inline bool pipes_wait(const core *c)
+{
+    uint32_t units = 0;
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++)
+        units |= c->pipes.subs[sub].execute_mask;
+    return units != 0;
+}
+/* Units of the sub-core may take their instructions from this cycle on. */
+static inline void pipes_execute_from(core *c, uint32_t sub, ls_cycle at)
+{
+    if (at < c->pipes.execute_at[sub])
+        c->pipes.execute_at[sub] = at;
+    if (at < c->pipes.execute_next)
+        c->pipes.execute_next = at;
+}
 
 /* ldst.c */
 void ldst_cycle(core *c);
@@ -491,7 +516,8 @@ extern const struct ls_state_row core_state_rows[CORE_STATE_ROWS];
 
 /* core.c */
 void core_count_sleep(core *c, ls_cycle now);
-bool core_sleep(core *c, ls_cycle next); /* until `next` or a message; true: stays awake */
+void core_count_time(core *c, ls_cycle until); /* the cycles before `until` */
+bool core_sleep(core *c, ls_cycle next);       /* until `next` or a message; true: stays awake */
 
 /* shared by all */
 static inline bool collect_take_banks(core *c, const flight *f)
@@ -516,9 +542,12 @@ static inline uint32_t warp_bit(const core *c, uint32_t warp)
 {
     return c->front.warp_bit[warp];
 }
-static inline uint32_t lane_count(uint32_t mask) /* most warps are full; counting takes a call */
+/* Most warps are full, or have one lane that was elected; counting takes a call. */
+static inline uint32_t lane_count(uint32_t mask)
 {
-    return mask == UINT32_MAX ? 32 : (uint32_t)__builtin_popcount(mask);
+    if (mask == UINT32_MAX)
+        return 32;
+    return (mask & (mask - 1)) == 0 ? mask != 0 : (uint32_t)__builtin_popcount(mask);
 }
 static inline core_flops flops_kind(const ls_inst *inst) /* of an instruction that has some */
 {
@@ -552,7 +581,7 @@ static inline void flight_came_from(core *c, uint32_t index, ls_sector_level lev
 bool flights_init(core *c); /* false: the host has no memory left */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
-static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
+static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t sub, const ls_inst *inst,
                                    const ls_dyn *dyn) /* there is a free one */
 {
     uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
@@ -562,8 +591,7 @@ static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const 
                                      .uid = c->flights.issued++,
                                      .next = NO_FLIGHT,
                                      .warp = (uint8_t)warp,
-                                     .sub = (uint8_t)warp_sub(c, warp),
-                                     .unit = (uint8_t)unit,
+                                     .sub = (uint8_t)sub,
                                      .space = inst->space };
     c->front.warp[warp]->in_flight++;
     return index;

@@ -490,7 +490,7 @@ static const ls_state_row cga_rows[] = {
 };
 
 static const ls_state_row option_rows[] = {
-    LS_STATE_FIXED_SPAN(core_options, any, requests),
+    LS_STATE_FIXED_SPAN(core_options, any, due), /* it looks at once */
     LS_STATE_ARRAY_OF(core_options, icache, one, icache_rows),
     LS_STATE_ARRAY_OF(core_options, ccache, one, ccache_rows),
     LS_STATE_ARRAY_OF(core_options, translate, one, translate_rows),

@@ -11,7 +11,7 @@ typedef struct flight {
     uint32_t uid;      /* order of issue */
     uint16_t next;     /* in its present list */
     uint16_t requests; /* sectors still to come back */
-    uint8_t warp, sub, unit;
+    uint8_t warp, sub;
     bool counted;   /* done as far as the warp is concerned: only its requests are still out */
     bool missed;    /* some sector missed L1 */
     uint8_t group;  /* of asynchronous copies */

@@ -15,7 +15,6 @@ static flight as_flight(const core *c, uint32_t warp, const ls_inst *inst, const
                      .next = NO_FLIGHT,
                      .warp = (uint8_t)warp,
                      .sub = (uint8_t)warp_sub(c, warp),
-                     .unit = UNIT_memory,
                      .space = space };
 }
 

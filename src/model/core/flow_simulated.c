@@ -128,7 +128,7 @@ void flow_enqueue(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
     flow *f = c->flow;
     flow_simulated *m = f->simulated;
     flow_sub *fs = &f->subs[warp_sub(c, warp)];
-    uint16_t index = flight_take(c, warp, UNIT_memory, d->inst, dyn);
+    uint16_t index = flight_take(c, warp, warp_sub(c, warp), d->inst, dyn);
     if (ls_tap_wants(c->tap, LS_TAP_INSTRUCTION))
         core_tap_instruction(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
     f->warps[warp].flight = index;

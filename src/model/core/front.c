@@ -1,73 +1,21 @@
-/* front.c: instruction buffers, warp scheduling, scoreboard and issue. */
+/* front.c: what holds warps up, and the effects of instructions that issue. */
 #include "model/core/cga.h"
 #include "model/core/flow.h"
 #include "model/core/front.h"
 #include "model/core/wgmma.h"
 
-#include <string.h>
-
-/* --------------------------------------------------------------------------------------------- scoreboard */
-
-static inline void mark(warp_state *w, uint32_t reg, bool memory)
+void front_check_again(core *c, front_sub *s, uint32_t warp, uint32_t sub)
 {
-    reg_set_add(w->pending, reg);
-    if (memory)
-        reg_set_add(w->from_memory, reg);
-}
-
-/* Most results have one register: the first register of each has a short loop of its own, here and in front_release(). */
-static void reserve(const core *c, warp_state *w, const ls_inst *inst)
-{
-    bool memory = inst->mem_op != LS_MEM_NONE;
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        if (!constant_register(c, inst->dst[i]))
-            mark(w, inst->dst[i], memory);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1 &&
-        !constant_register(c, inst->dst[0])) {
-        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
-        if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
-            reg_set_add_range(w->pending, reg, end);
-            if (memory)
-                reg_set_add_range(w->from_memory, reg, end);
-            return;
-        }
-        for (; reg < end; reg++)
-            mark(w, reg, memory);
-    }
-}
-
-/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
- * the next one and when the register that it waits for is released, never by polling. */
-void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
-{
-    /* Constant registers are never pending. */
-    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
-    if (reg == LS_REG_COUNT) {
-        s->blocked &= ~bit;
-        s->memory_blocked &= ~bit;
-        return;
-    }
-    w->blocked_by = (uint16_t)reg;
-    s->blocked |= bit;
-    if (reg_set_has(w->from_memory, reg))
-        s->memory_blocked |= bit;
-    else
-        s->memory_blocked &= ~bit;
-}
-
-/* The instruction at w->next becomes the one to issue. The warp is not among the blocked ones. */
-static inline void new_head(core *c, front_sub *s, warp_state *w, uint32_t bit)
-{
-    w->head = &w->insts[w->next->inst];
-    s->wants[c->pipes.classes[w->head->class_].unit] |= bit;
-    s->buffered |= bit;
-    if (!reg_set_empty(w->pending))
-        front_check_head(c, s, w, bit);
+    const uint32_t memory = s->memory_blocked, bit = warp_bit(c, warp);
+    front_check_head(c, s, c->front.warp[warp], bit);
+    /* If another register of the same kind holds it up, a look would find nothing new. */
+    if ((s->blocked & bit) == 0 || s->memory_blocked != memory || c->apart)
+        c->front.changed |= 1u << sub;
 }
 
 void front_resume(core *c, uint32_t warp)
 {
-    front_registers_ready(c, warp);
+    front_registers_ready(c, warp, warp_sub(c, warp));
 }
 
 void front_stop(core *c, uint32_t warp, front_wait why)
@@ -100,28 +48,6 @@ void front_let_go(core *c, uint32_t warp, ls_cycle at)
     c->front.changed |= 1u << warp_sub(c, warp);
 }
 
-/* -------------------------------------------------------------------------------------------------- fetch */
-
-/* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is
- * decoded that was fetched in the round before. */
-static inline void decode(core *c)
-{
-    uint32_t warp = (uint32_t)c->front.fetched;
-    c->front.fetched = -1;
-    warp_state *w = c->front.warp[warp];
-    if (!w->resident)
-        return;
-    size_t left = (size_t)(w->end - w->next);
-    w->buffered = (uint8_t)(left < 2 ? left : 2);
-    if (OPTION_ON(c->options.icache) && w->buffered == 2 && icache_splits(c, warp))
-        w->buffered = 1;
-    if (w->buffered > 0) {
-        const uint32_t sub = warp_sub(c, warp);
-        new_head(c, c->front.at[sub], w, warp_bit(c, warp));
-        c->front.changed |= 1u << sub;
-    }
-}
-
 void front_hold(core *c, uint32_t warp, ls_cycle cycle)
 {
     uint64_t key = cycle << 6 | warp;
@@ -130,32 +56,6 @@ void front_hold(core *c, uint32_t warp, ls_cycle cycle)
         c->front.held[i] = c->front.held[i - 1];
     c->front.held[i] = key;
 }
-
-void front_fetch_held(core *c)
-{
-    while (c->front.held_count > 0 && c->front.held[c->front.held_count - 1] >> 6 <= c->now)
-        c->front.need_fetch |= UINT64_C(1) << (c->front.held[--c->front.held_count] & 63);
-}
-
-void front_fetch(core *c)
-{
-    for (uint64_t round = c->spec->fetch_rounds; round > 0; round--) {
-        if (c->front.fetched >= 0)
-            decode(c);
-        if (c->front.need_fetch == 0)
-            return;
-        /* Round robin from the warp after the last one. */
-        uint64_t later =
-            c->front.last_fetched >= 63 ? 0 : c->front.need_fetch & (~UINT64_C(1) << c->front.last_fetched);
-        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->front.need_fetch);
-        c->front.need_fetch &= ~(UINT64_C(1) << warp);
-        c->front.last_fetched = warp;
-        if (!OPTION_ON(c->options.icache) || icache_fetch(c, warp))
-            c->front.fetched = (int32_t)warp;
-    }
-}
-
-/* -------------------------------------------------------------------------------------------------- issue */
 
 /* Instructions of clusters and warp groups. */
 static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_inst *inst)
@@ -230,8 +130,7 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     }
 }
 
-/* An instruction that is counted or does more than write its registers later. */
-static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+void front_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
 {
     if (ls_inst_flops(inst) != 0)
         count_flops(c, inst, f->mask);
@@ -245,40 +144,6 @@ static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, cons
                       (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
 }
 
-/* place: of the warp in its sub-core. */
-static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp, uint32_t sub,
-                              uint32_t place)
-{
-    const uint32_t bit = 1u << place;
-    const ls_inst *inst = w->head;
-    const uint32_t unit = c->pipes.classes[inst->class_].unit;
-    const uint16_t index = flight_take(c, warp, unit, inst, w->next);
-    w->next++;
-    if (!wgmma_waits_by_group(c, inst))
-        reserve(c, w, inst);
-    s->wants[unit] &= ~bit;
-    if (inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1 && w->next != w->end &&
-        front_jumped(inst, &w->insts[w->next->inst])) {
-        w->buffered = 0; /* instructions fetched after the branch are not executed */
-        s->buffered &= ~bit;
-        front_hold(c, warp, c->now + c->spec->branch_cycles - 1);
-    } else if (--w->buffered > 0) {
-        new_head(c, s, w, bit);
-    } else {
-        s->buffered &= ~bit;
-        if (w->next != w->end)
-            c->front.need_fetch |= UINT64_C(1) << warp;
-    }
-    pipes_issue(c, sub, unit, index);
-    s->last_issued = (uint8_t)place;
-    c->front.changed |= 1u << sub;
-    count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
-    c->n.issued++;
-    c->n.by_class[inst->class_]++;
-    if (inst->flags != 0 || inst->mem_op > LS_MEM_STORE)
-        issue_special(c, warp, inst, &c->flights.at[index]);
-}
-
 void front_count_stalls(core *c, ls_cycle until)
 {
     front_count_peak(c);
@@ -290,53 +155,4 @@ void front_count_stalls_from(core *c, ls_cycle from)
 {
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->front.subs[sub].counted_until = from;
-}
-
-/* Issues at most one instruction. */
-static inline void look_at(core *c, front_sub *s, uint32_t sub)
-{
-    uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
-    uint32_t can = ready;
-    front_count_sub_stalls(c, s, c->now);
-    if (ready != 0) {
-        for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
-            can &= ~s->wants[__builtin_ctz(set)];
-        if (can != 0 && !flights_full(c)) {
-            const uint32_t place = front_choose(c, s, sub, can);
-            s->counted_until = c->now + 1;
-            const uint32_t warp = place * c->sub_count + sub;
-            issue_warp(c, s, c->front.warp[warp], warp, sub, place);
-            return;
-        }
-        c->front.ready |= 1u << sub;
-    }
-    s->counted_until = c->now;
-    front_stalled(s, ready);
-    if (LS_UNLIKELY(c->apart))
-        core_counts_stalled(c, s, sub, ready);
-}
-
-void front_issue(core *c)
-{
-    /* The other schedulers are in the state they were in, unless one that issues before them releases a
-     * barrier. */
-    uint32_t look = front_look(c);
-    c->pipes.freed = 0;
-    c->front.changed = 0;
-    c->front.ready &= ~look;
-    /* The one whose turn it is comes first, and those before it last. */
-    const uint32_t first = ~0u << c->front.turn;
-    uint32_t done = 0;
-    while (look != 0) {
-        const uint32_t soon = look & first;
-        const uint32_t sub = (uint32_t)__builtin_ctz(soon != 0 ? soon : look), bit = 1u << sub;
-        look ^= bit;
-        done |= bit;
-        look_at(c, c->front.at[sub], sub);
-        const uint32_t opened = c->front.changed & ~done;
-        if (LS_UNLIKELY(opened != 0)) {
-            const uint32_t behind = ~1u << sub;
-            look |= opened & ((bit & first) != 0 ? behind | ~first : behind & ~first);
-        }
-    }
 }

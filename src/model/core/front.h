@@ -1,5 +1,5 @@
 /* front.h: functions of the schedulers of both pipelines: the choice of a warp, the counting of stalls, and the release of
- * registers. For front.c, collect.c, cycle.c and flow*.c only. */
+ * registers. For front.c, cycle.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
@@ -11,6 +11,8 @@ static inline uint32_t front_choose(const core *c, const front_sub *s, uint32_t 
     /* Where there is no choice, those that are built in are not asked. */
     if ((ready & (ready - 1)) == 0 && c->front.scheduler_kind != SCHED_OTHER)
         return (uint32_t)__builtin_ctz(ready);
+    if (c->front.scheduler_kind == SCHED_GTO && (ready >> s->last_issued & 1) != 0)
+        return s->last_issued;
     const ls_scheduler_view view = { .now = c->now,
                                      .sub_core = sub,
                                      .last = s->last_issued,
@@ -87,7 +89,7 @@ static inline void front_count_sub_stalls(core *c, front_sub *s, ls_cycle until)
         return;
     c->n.stalls[s->reason] += cycles;
     for (uint32_t set = s->reasons; set != 0; set &= set - 1)
-        c->n.stack[__builtin_ctz(set)] += cycles;
+        c->n.stack[(uint32_t)__builtin_ctz(set)] += cycles;
     if (LS_UNLIKELY(s->charged != NULL))
         s->charged->stalls[s->reason] += cycles;
     s->counted_until = until;
@@ -108,19 +110,38 @@ static inline void front_stalled(front_sub *s, uint32_t ready)
     s->reasons = front_reasons(s, ready);
 }
 
-/* Looks whether the next instruction of a warp has to wait for registers. */
-void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit);
+/* An instruction that is counted or does more than write its registers later issues. */
+void front_special(core *c, uint32_t warp, const ls_inst *inst, flight *f);
+/* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
+ * the next one and when the register that it waits for is released, never by polling. */
+static inline void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
+{
+    /* Constant registers are never pending. */
+    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
+    if (reg == LS_REG_COUNT) {
+        s->blocked &= ~bit;
+        s->memory_blocked &= ~bit;
+        return;
+    }
+    w->blocked_by = (uint16_t)reg;
+    s->blocked |= bit;
+    if (reg_set_has(w->from_memory, reg))
+        s->memory_blocked |= bit;
+    else
+        s->memory_blocked &= ~bit;
+}
+
+/* The register that the warp waited for is there. */
+void front_check_again(core *c, front_sub *s, uint32_t warp, uint32_t sub);
 
 /* Something that the warp waited for may be there. */
-static inline void front_registers_ready(core *c, uint32_t warp)
+static inline void front_registers_ready(core *c, uint32_t warp, uint32_t sub)
 {
-    const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+    const uint32_t bit = warp_bit(c, warp);
     front_sub *s = c->front.at[sub];
     warp_state *w = c->front.warp[warp];
-    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
-        front_check_head(c, s, w, bit);
-        c->front.changed |= 1u << sub;
-    }
+    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by))
+        front_check_again(c, s, warp, sub);
     if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
         s->fence &= ~bit;
         c->front.changed |= 1u << sub;
@@ -140,7 +161,7 @@ static inline void front_release(core *c, const flight *f)
     warp_state *w = c->front.warp[f->warp];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         front_unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {
+    if (inst->dst_span > 1 && inst->dst_count > 0 && c->spec->track_spans) {
         uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
         if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
             reg_set_remove_range(w->pending, reg, end);
@@ -150,7 +171,7 @@ static inline void front_release(core *c, const flight *f)
                 front_unmark(w, reg);
         }
     }
-    front_registers_ready(c, f->warp);
+    front_registers_ready(c, f->warp, f->sub);
 }
 
 #endif

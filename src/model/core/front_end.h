@@ -1,5 +1,5 @@
 /* front_end.h: the state of the front end: warps with their scoreboards, instruction buffers, schedulers, and what holds
- * a warp up (barriers, fences, copies). Changed by front.c, cta.c and flow*.c; ldst.c ends waits for memory.
+ * a warp up (barriers, fences, copies). Changed by front.c, front_issue.h, cta.c and flow*.c; ldst.c ends waits for memory.
  * Included by core.h only. */
 #ifndef MODEL_CORE_FRONT_END_H
 #define MODEL_CORE_FRONT_END_H
@@ -65,6 +65,8 @@ typedef struct front_sub {
     inst_count *charged; /* stalls from counted_until on belong to it; NULL: they are not counted */
 } front_sub;
 
+#define FRONT_LAST 15u
+
 typedef struct front_end {
     ls_port scheduler;
     scheduler_kind scheduler_kind; /* the block at the other end of the port */
@@ -72,7 +74,10 @@ typedef struct front_end {
     front_sub *at[CORE_SUBS_MAX];      /* subs[], as in pipes.at */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
-    warp_state *warp[CORE_WARPS_MAX];  /* warps[], as in pipes.at */
+    /* By `turn` and a set of sub-cores: these in the order of their turns, four bits each from the lowest on, FRONT_LAST
+     * behind the last. */
+    uint32_t order[CORE_SUBS_MAX][1u << CORE_SUBS_MAX];
+    warp_state *warp[CORE_WARPS_MAX]; /* warps[], as in pipes.at */
     warp_state warps[CORE_WARPS_MAX];
     /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
      * one could issue but for its unit. */
@@ -82,8 +87,8 @@ typedef struct front_end {
     uint64_t held[CORE_WARPS_MAX];
     uint32_t held_count;
     uint32_t last_fetched;
-    int32_t fetched; /* warp in the fetch register; -1: none */
-    uint32_t turn;   /* sub-core that issues first in this cycle */
+    uint64_t fetched; /* warp in the fetch register, as a bit; 0: none */
+    uint32_t turn;    /* sub-core that issues first in this cycle */
 } front_end;
 
 #endif

@@ -64,6 +64,10 @@ void options_cycle(core *c)
         cga_cycle(c);
     if (c->options.wgmma != NULL && c->options.wgmma->due <= c->now)
         wgmma_cycle(c);
+    if (c->options.requests || (c->options.cga != NULL && cga_has_work(c->options.cga)))
+        c->options.due = 0;
+    else
+        c->options.due = c->options.wgmma != NULL ? c->options.wgmma->due : LS_CYCLE_MAX;
 }
 
 void options_reply(core *c, uint32_t token)

@@ -61,6 +61,7 @@ typedef struct wgmma wgmma;
 typedef struct core_options {
     bool any;      /* some part has something to do in a cycle */
     bool requests; /* some part sends requests of its own through the load/store unit */
+    ls_cycle due;  /* alu: cycle: options_cycle() has nothing to do before */
     icache *icache;
     ccache *ccache;
     translate *translate;

@@ -85,6 +85,7 @@ typedef struct wgmma_warp {
 
 struct wgmma {
     wgmma_warp warps[CORE_WARPS_MAX];
+    uint64_t heads;                /* warps that have a flight in `head`, a bit each */
     uint64_t queued;               /* warp groups in ready[], a bit each, by their first warp */
     uint8_t ready[CORE_WARPS_MAX]; /* ring: first warps of groups whose warps are all there */
     uint32_t ready_head, ready_tail;
@@ -112,14 +113,6 @@ static inline bool cga_has_work(const cga *g)
 static inline bool wgmma_has_work(const wgmma *g)
 {
     return g->running != 0 || g->ready_head != g->ready_tail;
-}
-
-/* Some part has something to do in this cycle. */
-static inline bool options_due(const core *c)
-{
-    const core_options *o = &c->options;
-    return o->requests || (o->wgmma != NULL && o->wgmma->due <= c->now) ||
-           (o->cga != NULL && cga_has_work(o->cga));
 }
 
 /* For a core without matrix instructions of warp groups in lock step. */

@@ -23,14 +23,12 @@ static members members_of(const core *c, uint32_t warp)
 /* All that have not ended wait for the same instruction. */
 static bool all_here(const core *c, members m)
 {
-    const wgmma *g = c->options.wgmma;
-    bool any = false;
-    for (uint32_t w = m.first; w < m.end; w++) {
-        any |= g->warps[w].head != NO_FLIGHT;
-        if (g->warps[w].head == NO_FLIGHT && c->front.warps[w].resident)
+    const uint64_t all = ((UINT64_C(1) << (m.end - m.first)) - 1) << m.first,
+                   here = c->options.wgmma->heads & all;
+    for (uint64_t missing = all ^ here; missing != 0; missing &= missing - 1)
+        if (c->front.warp[(uint32_t)__builtin_ctzll(missing)]->resident)
             return false;
-    }
-    return any;
+    return here != 0;
 }
 
 static void look_at(core *c, members m)
@@ -40,7 +38,8 @@ static void look_at(core *c, members m)
         return;
     g->queued |= UINT64_C(1) << m.first;
     g->ready[g->ready_tail++ % CORE_WARPS_MAX] = (uint8_t)m.first;
-    g->due = g->running != 0 ? g->due : 0;
+    if (g->running == 0)
+        g->due = c->options.due = 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- running */
@@ -55,10 +54,11 @@ static ls_cycle units_free(const core *c, uint32_t first)
 {
     const wgmma *g = c->options.wgmma;
     const members m = members_of(c, first);
+    const uint32_t unit = tensor_unit(c);
     ls_cycle at = 0;
     for (uint32_t w = m.first; w < m.end; w++)
         if (g->warps[w].head != NO_FLIGHT) {
-            ls_cycle free_at = c->pipes.subs[warp_sub(c, w)].units[tensor_unit(c)].free;
+            const ls_cycle free_at = c->pipes.at[warp_sub(c, w)]->units[unit].free;
             at = free_at > at ? free_at : at;
         }
     return at;
@@ -67,10 +67,11 @@ static ls_cycle units_free(const core *c, uint32_t first)
 static void set_units(core *c, ls_cycle until)
 {
     const wgmma *g = c->options.wgmma;
+    const uint32_t unit = tensor_unit(c), open = ~(1u << unit);
     for (uint32_t i = 0; i < g->running; i++) {
-        pipe_sub *s = &c->pipes.subs[c->flights.at[g->flights[i]].sub];
-        s->units[tensor_unit(c)].free = until;
-        s->open &= ~(1u << tensor_unit(c));
+        pipe_sub *s = c->pipes.at[c->flights.at[g->flights[i]].sub];
+        s->units[unit].free = until;
+        s->open &= open;
     }
 }
 
@@ -97,14 +98,13 @@ static void start(core *c, uint32_t first)
             cost = own.interval > cost.interval ? own : cost;
         }
         g->warps[w].head = c->flights.at[index].next;
+        g->heads ^= (uint64_t)(g->warps[w].head == NO_FLIGHT) << w;
         g->flights[g->running++] = index;
         if (LS_UNLIKELY(c->apart))
             core_tap_execute(c, index);
     }
-    for (uint32_t i = 0; i < g->running; i++) {
-        count_for(c, c->flights.at[g->flights[i]].warp);
-        c->n.tensor_cycles += cost.interval;
-    }
+    count_for(c, c->flights.at[g->flights[0]].warp); /* all are of one block */
+    c->n.tensor_cycles += (uint64_t)g->running * cost.interval;
     g->start = c->now;
     g->end = c->now + cost.interval;
     g->reads = (uint64_t)tensor_reads(&c->pipes.tensor, c->flights.at[g->flights[0]].inst) << TMA_ONE_SHIFT;
@@ -125,15 +125,15 @@ static bool is_open(const wgmma_warp *w)
 static void finish(core *c)
 {
     wgmma *g = c->options.wgmma;
-    uint32_t count = g->running;
+    const uint32_t count = g->running, open = 1u << tensor_unit(c);
     g->running = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint16_t index = g->flights[i];
         const flight *f = &c->flights.at[index];
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
-        c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
-        c->pipes.execute_at[f->sub] = 0;
+        c->pipes.at[f->sub]->open |= open;
+        pipes_execute_from(c, f->sub, 0);
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
             front_let_go(c, warp, c->now);
@@ -174,6 +174,7 @@ void wgmma_cycle(core *c)
     if (g->running == 0 && g->ready_head != g->ready_tail)
         start_next(c);
     g->due = g->running != 0 ? g->end : g->ready_head != g->ready_tail ? 0 : LS_CYCLE_MAX;
+    c->options.due = g->due < c->options.due ? g->due : c->options.due;
 }
 
 ls_cycle wgmma_next(const core *c)
@@ -201,6 +202,7 @@ void wgmma_take(core *c, uint16_t index)
     uint32_t warp = c->flights.at[index].warp;
     wgmma_warp *w = &g->warps[warp];
     c->flights.at[index].next = NO_FLIGHT;
+    g->heads |= UINT64_C(1) << warp;
     if (w->head == NO_FLIGHT)
         w->head = index;
     else
@@ -269,6 +271,7 @@ void wgmma_start_block(core *c, uint32_t slot)
     g->spare[slot] = 0;
     for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++) {
         g->warps[w] = (wgmma_warp){ .head = NO_FLIGHT, .tail = NO_FLIGHT };
+        g->heads &= ~(UINT64_C(1) << w);
         g->registers[w] = registers;
     }
 }
