@@ -5,9 +5,7 @@ static inline void deliver(ls_region *region, ls_link *link, const arrival *mess
 {
     link->head++;
     region->messages_in++;
-    if (LS_UNLIKELY(link->special && link->engine->hook_deliver->subscribers != 0))
-        link_fire_deliver(link, message, now);
-    link->receive(link->receiver, link, message + 1, now);
+    link->deliver(link->receiver, link, message + 1, now);
 }
 
 /* Nothing that runs in a cycle adds arrivals to it. */
@@ -170,15 +168,15 @@ static inline void note_turn(ls_region *region, ls_cycle cycle)
 static inline void run_turn(ls_region *region, ls_time end)
 {
     ls_domain *domain = region->domain;
-    ls_cycle cycle = region->next_cycle;
+    ls_cycle cycle = region->next_cycle, limit = clock_cycle_at(&region->clock, end);
     domain->current = region;
     domain->touched = false;
     set_running(region, true);
-    do {
+    do
         cycle = step(region, cycle);
-        note_turn(region, cycle);
-    } while (region->next_fs < end && !domain->touched);
+    while (cycle < limit && !domain->touched);
     set_running(region, false);
+    note_turn(region, cycle);
 }
 
 /* The two regions that are next in turn, the first created first among equals. */

@@ -179,21 +179,30 @@ ls_time engine_last_cycle(const ls_engine *engine)
     return last;
 }
 
-void domain_run_window(ls_domain *domain)
+/* What the region sends goes into these mailboxes. */
+static inline void enter_window(ls_region *region, mailbox *out, _Atomic uint8_t *out_mail)
+{
+    region->sent_min = LS_CYCLE_MAX;
+    region->out = out;
+    region->out_mail = out_mail;
+}
+
+void domain_run_window(ls_domain *domain, const thread_mail *mail)
 {
     ls_engine *engine = domain->engine;
     const ls_group *group = domain->group;
     unsigned before = (group->window_index + 1) & 1;
     domain->window = group->window_index;
-    _Atomic uint8_t *mail = &engine->mail[before][domain->place];
-    if (atomic_load_explicit(mail, memory_order_relaxed) != 0) {
-        atomic_store_explicit(mail, 0, memory_order_relaxed);
+    _Atomic uint8_t *has_mail = &engine->mail[before][domain->place];
+    if (atomic_load_explicit(has_mail, memory_order_relaxed) != 0) {
+        atomic_store_explicit(has_mail, 0, memory_order_relaxed);
         link_exchange(domain, before);
     }
+    mailbox *out = mail->boxes[before ^ 1];
+    _Atomic uint8_t *out_mail = engine->mail[before ^ 1];
     if (LS_LIKELY(domain->region_count == 1)) {
         ls_region *region = domain->regions[0];
-        region->sent_min = LS_CYCLE_MAX;
-        region->window = domain->window;
+        enter_window(region, out, out_mail);
         domain->current = region;
         uint64_t before_run = region->cycles_run;
         ls_cycle next = region_run(region, group->limits[region->clock_id]);
@@ -205,8 +214,7 @@ void domain_run_window(ls_domain *domain)
     } else {
         uint64_t cycles = 0;
         for (uint32_t i = 0; i < domain->region_count; i++) {
-            domain->regions[i]->sent_min = LS_CYCLE_MAX;
-            domain->regions[i]->window = domain->window;
+            enter_window(domain->regions[i], out, out_mail);
             cycles -= domain->regions[i]->cycles_run;
         }
         engine->next_time[domain->place] = regions_run(domain, group->window_end);

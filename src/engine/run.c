@@ -9,10 +9,11 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-void run_window(run *r)
+void run_window(run *r, uint32_t thread)
 {
+    const thread_mail *mail = mail_of(r, thread);
     for (size_t i = 0; i < r->runnable_count; i++)
-        run_domain(r, r->runnable[i]);
+        run_domain(r, r->runnable[i], mail);
 }
 
 /* Accounts for a window of a group that ran. */
@@ -35,19 +36,20 @@ void run_close_windows(run *r)
     }
 }
 
-void run_group(const run *r, ls_group *group)
+void run_group(const run *r, ls_group *group, uint32_t thread)
 {
+    const thread_mail *mail = mail_of(r, thread);
     while (plan_group(r, group, r->engine->window_end)) {
         for (size_t i = 0; i < group->runnable_count; i++)
-            run_domain(r, group->runnable[i]);
+            run_domain(r, group->runnable[i], mail);
         close_window(r, group);
     }
 }
 
-void run_meeting(run *r)
+void run_meeting(run *r, uint32_t thread)
 {
     for (size_t i = 0; i < r->active_count; i++)
-        run_group(r, r->active[i]);
+        run_group(r, r->active[i], thread);
     r->active_count = 0;
 }
 
@@ -61,14 +63,14 @@ static void run_on_one_thread(run *r)
 {
     if (!r->grouped) {
         while (plan_window(r)) {
-            run_window(r);
+            run_window(r, 0);
             if (LS_UNLIKELY(r->options->scaling))
                 run_close_windows(r);
         }
         return;
     }
     while (plan_meeting(r)) {
-        run_meeting(r);
+        run_meeting(r, 0);
         run_close_meeting(r);
     }
 }
@@ -88,19 +90,20 @@ ls_status engine_prepare(ls_engine *engine, ls_error *err)
     for (int parity = 0; parity < 2; parity++) {
         engine->mail[parity] = arena_alloc_aligned(&engine->arena, count, LS_CACHE_LINE);
         ok = ok && engine->mail[parity] != NULL;
-        for (size_t i = 0; i < count && ok; i++) {
-            ls_domain *domain = engine->domains.at[i];
-            domain->dirty[parity] = ls_domain_alloc(domain, (domain->incoming.count + 7) & ~(size_t)7);
-            ok = domain->dirty[parity] != NULL;
-        }
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu domains", count);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
+        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++) {
             engine->domains.at[i]->regions[r]->links = engine->links.at;
-    for (size_t i = 0; i < engine->links.count; i++)
-        link_set_marks(engine->links.at[i]);
+            engine->domains.at[i]->regions[r]->place = engine->region_count++;
+        }
+    for (size_t i = 0; i < engine->links.count; i++) {
+        ls_link *link = engine->links.at[i];
+        link->to_place = link->to->place;
+        link->to_domain = link->to->domain->place;
+        link_set_special(link, engine->links_hooked);
+    }
     engine->started = true;
     return LS_OK;
 }
@@ -228,6 +231,9 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);
+    ls_status status = mail_prepare(engine, r->threads, err);
+    if (status != LS_OK)
+        return status;
     assign(r);
     take_up(r);
     links_prepare(engine);

@@ -74,6 +74,18 @@ typedef struct far_entry {
     arrival *arrival;  /* of a message: all later ones of its link wait behind it */
 } far_entry;
 
+/* Messages that one thread has sent to a region in a window, in the order of sending. They are in no order of time: the
+ * region's wheel puts them into it. */
+typedef struct mailbox {
+    arrival *first;
+    arrival **end; /* where the next goes: &first, or `next` of the last */
+} mailbox;
+
+/* The mailboxes that a thread fills, by parity of the window and by place of the region. */
+typedef struct thread_mail {
+    mailbox *boxes[2];
+} thread_mail;
+
 /* The conversions of time.h without a call, for the windows' loop. */
 static inline ls_time clock_time(const ls_clock *clock, ls_cycle cycle)
 {
@@ -104,7 +116,8 @@ struct ls_region {
     ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
     bool running;      /* `now` is the present: a cycle of this region is running */
     uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
-    uint64_t window;   /* the index of the window being run; 0: none yet */
+    mailbox *out;      /* by place: of the thread that runs this region, for messages of the window */
+    _Atomic uint8_t *out_mail; /* by place of the receiver's domain: there is mail of the window */
     uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
     ls_link *const *links; /* of the engine, by id; set at the first run */
@@ -122,6 +135,7 @@ struct ls_region {
     uint32_t clock_id;    /* index into the engine's list of different clocks */
     ls_cycle idle_floor;  /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;       /* in its domain */
+    uint32_t place;       /* among all regions; set at the first run */
     const char *end_name; /* of the last link that ends here under a name of its own; NULL: none */
     ls_cycle
         next_cycle; /* its next cycle with work, in domains with several regions: decides whose turn is next */
@@ -136,21 +150,14 @@ struct ls_region {
 #define SLOT_HEADER_BYTES 32
 _Static_assert(sizeof(arrival) == SLOT_HEADER_BYTES, "slot header");
 
-/* Marks that the sender sets for the receiver's domain when the link has something new, seen one window
- * later. */
-typedef struct end_mark {
-    uint8_t *dirty;        /* this link's own */
-    _Atomic uint8_t *mail; /* the domain's: some link is dirty */
-} end_mark;
-
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    /* Rings, NULL until the first use: where the messages are; of each credit that returned, from which cycle of the sender's
-     * clock on it can be used. */
+    /* Rings, NULL until the first use: the slots, which messages take in turn; of each credit that returned, from which cycle
+     * of the sender's clock on it can be used. */
     arrival **slots;
     ls_cycle *credit_ring;
-    uint32_t ring_mask, slot_bytes;
+    uint32_t ring_mask, slot_bytes; /* ring_mask: a place for each credit */
     uint32_t latency_cycles, credit_latency_cycles;
     uint32_t quick_end;   /* messages of fewer bytes take one flit and have nothing special */
     uint32_t flit_cycles; /* an even wire is busy for so long with a flit: 1, without a limit 0 */
@@ -158,44 +165,41 @@ struct ls_link {
     uint32_t flit_units;  /* wire units of one flit: flit_bytes * width_cycles */
     uint32_t flit_bytes;  /* UINT32_MAX without a limit: everything is one flit */
     uint32_t id;
+    uint32_t to_place, to_domain; /* places of the receiver's region and of its domain; set at the first run */
     bool even;    /* a flit takes exactly the wire of one cycle, or the width has no limit: no fractions */
-    bool special; /* clocks differ, or a hook is set: take the slow path */
+    bool special; /* clocks or groups differ, or a hook is set: take the slow path */
     bool same_clock;
     ls_receive_fn receive;
+    ls_receive_fn deliver; /* receive, or with hooks a call around it */
     void *receiver;
 
-    /* Sender's half. Invariant: home <= released <= head <= tail, and tail - home <= credit_total: messages of which the
+    /* Sender's half. Invariant: home <= released <= head <= tail, and tail - home <= slot_limit: messages of which the
      * credits came home, were released, were delivered, were sent. Those of 32 bits wrap. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
     ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
-    uint64_t wire_free;    /* first free wire unit (unit u is in cycle u / width_units); not even */
-    uint64_t sent_window;  /* the last window in which something was sent; 0: none yet */
-    uint32_t home, reused; /* messages whose credits and slots came home, and whose slots were used again */
-    uint32_t slot_count;   /* slots that were made: up to credit_total */
-    uint32_t fresh_count;  /* of them never used yet */
-    uint8_t *fresh;
-    uint64_t published_tail[2]; /* read by the receiver one window later */
-    end_mark to_mark[2];        /* by parity: marks for the receiver's domain that there is news */
-    ls_event *waiters;          /* newest of a circular list */
-    ls_link *next_looking;      /* of the domain's */
-    bool looks;                 /* is one of them */
-    bool serving;               /* waiters are being run */
-    bool wake_queued;           /* is in the sender's wheel */
-    ls_event serve;             /* runs waiters that came while the link was ready */
+    uint64_t wire_free; /* first free wire unit (unit u is in cycle u / width_units); not even */
+    uint32_t home;
+    uint32_t slot_mask;    /* of the ring of slots: their number is a power of two */
+    uint32_t slot_limit;   /* as many messages find slots: at most credit_total */
+    ls_event *waiters;     /* newest of a circular list */
+    ls_link *next_looking; /* of the domain's */
+    bool looks;            /* is one of them */
+    bool serving;          /* waiters are being run */
+    bool wake_queued;      /* is in the sender's wheel */
+    ls_event serve;        /* runs waiters that came while the link was ready */
     arrival wake;
 
     /* Receiver's half. */
     _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
-    uint64_t shown;                        /* messages in the wheel or delivered */
-    uint64_t seen;             /* messages visible, while some of them are far; between groups always */
+    uint32_t quick_entries;    /* so many entries return the short way: 1, or UINT32_MAX: none do */
+    uint64_t seen;             /* between groups: messages that came to the receiver's region */
     _Atomic uint32_t released; /* position in credit_ring: the sender may look up to here at any time */
-    bool is_far;               /* the first that is not shown waits beyond the wheel */
+    arrival *far_last; /* the last of a circular list of messages beyond the wheel: the first is in the heap */
 
     ls_engine *engine;
     uint8_t *cross_news; /* NULL inside a group */
     uint32_t credit_total;
     ls_time lookahead; /* the shorter of a message's and a credit's way */
-    uint32_t to_end;   /* index among the incoming links of the receiving domain */
     const char *name, *from_name, *to_name;
 };
 
@@ -210,16 +214,14 @@ struct ls_domain {
     uint32_t
         place; /* in the engine's arrays, where the domains of a group are neighbours; set at the first run */
     ls_region **regions;
-    ls_region *current; /* the region whose cycle is running; NULL outside of a window */
-    bool touched;       /* a region that is not running may have got or lost work */
-    LS_VEC(ls_link *) incoming;
-    uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
-    ls_link *looking;  /* outgoing links that look for credits in the next window */
-    uint64_t window;   /* the last window that it ran in; 0: none yet */
-    uint64_t work;     /* cycles run in the last window it ran: the planner's estimate */
-    uint64_t host_ns;  /* of this window, while measuring */
-    ls_time sent_min;  /* earliest arrival of messages sent in the last window that it ran */
-    ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    ls_region *current;         /* the region whose cycle is running; NULL outside of a window */
+    bool touched;               /* a region that is not running may have got or lost work */
+    ls_link *looking;           /* outgoing links that look for credits in the next window */
+    uint64_t window;            /* the last window that it ran in; 0: none yet */
+    uint64_t work;              /* cycles run in the last window it ran: the planner's estimate */
+    uint64_t host_ns;           /* of this window, while measuring */
+    ls_time sent_min;           /* earliest arrival of messages sent in the last window that it ran */
+    ls_time stop_time;          /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure;        /* of ls_domain_fail(); NULL: none */
     struct ls_tap_log *tap_log; /* NULL: nobody listens to its blocks */
     ls_random random;
@@ -328,9 +330,11 @@ struct ls_engine {
     /* The window being run; with several groups the meeting, in which every group runs windows of its own. */
     uint64_t window_index;
     ls_time window_start, window_end;
-    ls_domain **at_place;       /* by place */
-    ls_time *next_time;         /* by place: the domain's next cycle with work */
-    _Atomic uint8_t *mail[2];   /* by parity of the group's window, by place: it has to look */
+    ls_domain **at_place;        /* by place */
+    ls_time *next_time;          /* by place: the domain's next cycle with work */
+    _Atomic uint8_t *mail[2];    /* by parity of the group's window, by place: it has to look */
+    LS_VEC(thread_mail) mail_of; /* by thread */
+    uint32_t region_count;
     uint8_t *cross_news;        /* per link between groups: it was sent to or is waited for in this meeting */
     _Atomic uint8_t cross_mail; /* some of them has news */
 
@@ -367,13 +371,17 @@ ls_cycle region_run(ls_region *region, ls_cycle limit); /* returns the region's 
 ls_time regions_run(ls_domain *domain, ls_time end);
 
 /* link.c */
-void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now); /* for hooks */
-void link_come_near(ls_link *link); /* the first message that is not shown has come into the wheel's reach */
+/* Calls the hook for a message's delivery, and the receiver. */
+void link_deliver_hooked(void *receiver, ls_link *link, const void *payload, ls_cycle now);
+void link_hold_far(ls_link *link, arrival *message); /* a message beyond the receiver's wheel */
+void link_come_near(ls_link *link);                  /* the first of these has come into the wheel's reach */
 void link_wake(ls_link *link, ls_cycle now);
 void link_serve(void *self, ls_cycle now); /* the event that runs waiters */
 /* Make a ring of a link unless it has it; false when the host has no memory left. */
-bool link_make_slots(ls_link *link);
+bool link_make_slots(ls_link
+                         *link); /* a place for each credit, without slots: the sender is on another rank */
 bool link_make_credits(ls_link *link);
+bool link_add_slots(ls_link *link); /* the first ones, or twice as many; false likewise */
 void link_exchange(ls_domain *domain, unsigned parity);
 /* The same between groups, with all threads at rest. */
 void link_exchange_cross(ls_link *link);
@@ -386,12 +394,11 @@ bool link_take_credit(ls_link *link, ls_cycle cycle);
  * at wake_cycle, or not, if that is LS_CYCLE_MAX. */
 void link_add_waiter(ls_link *link, ls_event *event);
 void link_resume(ls_link *link, ls_cycle wake_cycle);
-void link_set_marks(ls_link *link);    /* once, when the marks of all domains have their places */
 void links_prepare(ls_engine *engine); /* before a run: hooks may have got subscribers */
 void link_set_special(ls_link *link, bool hooked);
 static inline arrival *link_slot(const ls_link *link, uint64_t position)
 {
-    return link->slots[position & link->ring_mask];
+    return link->slots[position & link->slot_mask];
 }
 /* Buffer entries that the receiver has not released. */
 static inline uint32_t link_held(const ls_link *link)
@@ -402,7 +409,11 @@ static inline uint32_t link_held(const ls_link *link)
 /* domain.c */
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
-void domain_run_window(ls_domain *domain);
+void domain_run_window(ls_domain *domain, const thread_mail *mail); /* mail: of the calling thread */
+
+/* mail.c */
+ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err); /* before each run */
+void mail_take(ls_engine *engine, ls_region *region, unsigned parity);      /* into the region's wheel */
 
 /* run.c */
 ls_status engine_prepare(ls_engine *engine, ls_error *err); /* once, before the first run */

@@ -60,6 +60,16 @@ static inline void bucket_add_arrival(ls_region *region, arrival *a)
     }
 }
 
+/* A message that other domains have sent. */
+static inline void region_take_message(ls_region *region, arrival *message)
+{
+    hot_assert(message->cycle >= region->floor);
+    if (LS_UNLIKELY(message->cycle - region->now >= WHEEL_SIZE))
+        link_hold_far(arrival_link(region, message), message);
+    else
+        bucket_add_arrival(region, message);
+}
+
 /* No bucket of the word of `cycle` is occupied from there on: words after this one, then round to its low bits. */
 static inline ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
 {

@@ -1,0 +1,43 @@
+/* mail.c: mailboxes: the way of messages from the thread that sends them to the wheel of their receiver.
+ *
+ * Each thread has a mailbox for each region and for each parity of a window. What domains that it runs send in a window
+ * goes there, in the order of sending, whatever the links. In the next window the receiver empties the boxes of all
+ * threads into its wheel, which orders messages by time and link. So it makes no difference which thread sent what. */
+#include "engine/wheel.h"
+
+static bool add_thread(ls_engine *engine)
+{
+    thread_mail mail;
+    for (int parity = 0; parity < 2; parity++) {
+        mailbox *boxes =
+            arena_alloc_aligned(&engine->arena, engine->region_count * sizeof *boxes, LS_CACHE_LINE);
+        if (boxes == NULL)
+            return false;
+        for (uint32_t i = 0; i < engine->region_count; i++)
+            boxes[i].end = &boxes[i].first;
+        mail.boxes[parity] = boxes;
+    }
+    return vec_push(&engine->mail_of, mail);
+}
+
+ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err)
+{
+    while (engine->mail_of.count < threads)
+        if (!add_thread(engine))
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of %u threads", threads);
+    return LS_OK;
+}
+
+void mail_take(ls_engine *engine, ls_region *region, unsigned parity)
+{
+    for (size_t i = 0; i < engine->mail_of.count; i++) {
+        mailbox *box = &engine->mail_of.at[i].boxes[parity][region->place];
+        if (box->end == &box->first)
+            continue;
+        box->end = &box->first;
+        for (arrival *message = box->first, *next; message != NULL; message = next) {
+            next = message->next;
+            region_take_message(region, message);
+        }
+    }
+}
