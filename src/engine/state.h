@@ -31,13 +31,13 @@
 #endif
 #define COLD __attribute__((noinline, cold))
 
-/* The wheel covers this many cycles from now; later ones wait in a heap. Two levels of 64-bit words find the
- * next bucket. Latencies in GPUs are tens to several hundred cycles, so the heap sees launch delays and idle
+/* The wheel covers this many cycles from now; later ones wait in a heap. A bit per bucket, and a byte per word of these,
+ * find the next bucket. Latencies in GPUs are tens to several hundred cycles, so the heap sees launch delays and idle
  * timers only. */
 #define WHEEL_BITS 10
 #define WHEEL_SIZE (1u << WHEEL_BITS)
 #define WHEEL_WORDS (WHEEL_SIZE / 64)
-_Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
+_Static_assert(WHEEL_WORDS == 16, "two words have the bytes of all words");
 
 /* On one clock of a domain: 64 words of 64 bits, the range of one summary word. */
 #define TICKERS_MAX 4096u
@@ -110,7 +110,6 @@ struct ls_region {
     ls_cycle now;            /* the cycle that is running or ran last */
     ls_cycle floor;          /* the first cycle that has not run */
     bucket *wheel;           /* WHEEL_SIZE */
-    uint64_t summary;        /* bit w: occupied[w] != 0 */
     uint64_t active_summary; /* bit w: active[w] != 0 */
     size_t far_count;
     ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
@@ -118,6 +117,7 @@ struct ls_region {
     uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
     mailbox *out;      /* by place: of the thread that runs this region, for messages of the window */
     _Atomic uint8_t *out_mail; /* by place of the receiver's domain: there is mail of the window */
+    uint8_t summary[WHEEL_WORDS]; /* occupied[w] != 0 */
     uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
     ls_link *const *links; /* of the engine, by id; set at the first run */
@@ -355,6 +355,8 @@ void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: no memory */
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
+/* The same if no bucket of the word of `cycle` is occupied from there on. */
+ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle);
 void wheel_move_far_in(ls_region *region);    /* from the heap, what the wheel reaches now */
 void region_sync(ls_region *region);          /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */

@@ -261,6 +261,29 @@ void region_move_up(ls_region *region, ls_time present)
     region->idle_floor = region->floor;
 }
 
+/* Words after that of `cycle`, then round to its low bits. */
+ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
+{
+    uint64_t halves[2]; /* a byte is 0 or 1 */
+    memcpy(halves, region->summary, sizeof halves);
+    if ((halves[0] | halves[1]) == 0)
+        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
+    const uint32_t from = (uint32_t)cycle & WHEEL_MASK, own = from >> 6, half = own / 8;
+    uint64_t later = halves[half] & (~UINT64_C(0xff) << own % 8 * 8);
+    uint32_t base = half * 8;
+    if (later == 0) {
+        later = halves[half ^ 1];
+        base ^= 8;
+    }
+    if (later == 0) {
+        later = halves[half];
+        base ^= 8;
+    }
+    uint32_t found = base + (uint32_t)__builtin_ctzll(later) / 8;
+    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
+    return cycle + ((index - from) & WHEEL_MASK);
+}
+
 ls_cycle wheel_next(const ls_region *region)
 {
     return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
@@ -323,7 +346,7 @@ void wheel_reset(ls_region *region)
             region->far[i].event->region = NULL;
     region->far_count = 0;
     memset(region->occupied, 0, sizeof region->occupied);
-    region->summary = 0;
+    memset(region->summary, 0, sizeof region->summary);
 }
 
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)

@@ -10,7 +10,7 @@
 static inline void bucket_mark(ls_region *region, uint32_t i)
 {
     region->occupied[i >> 6] |= UINT64_C(1) << (i & 63);
-    region->summary |= UINT64_C(1) << (i >> 6);
+    region->summary[i >> 6] = 1;
 }
 
 /* The word of the bit map that has the bucket of a cycle. */
@@ -24,7 +24,7 @@ static inline void bucket_unmark(ls_region *region, ls_cycle cycle)
     uint64_t *word = &region->occupied[wheel_word(cycle)];
     *word &= ~(UINT64_C(1) << cycle % 64);
     if (*word == 0)
-        region->summary &= ~(UINT64_C(1) << wheel_word(cycle));
+        region->summary[wheel_word(cycle)] = 0;
 }
 
 static inline ls_link *arrival_link(const ls_region *region, const arrival *a)
@@ -68,18 +68,6 @@ static inline void region_take_message(ls_region *region, arrival *message)
         link_hold_far(arrival_link(region, message), message);
     else
         bucket_add_arrival(region, message);
-}
-
-/* No bucket of the word of `cycle` is occupied from there on: words after this one, then round to its low bits. */
-static inline ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
-{
-    if (region->summary == 0)
-        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
-    uint32_t from = (uint32_t)cycle & WHEEL_MASK;
-    uint64_t later = region->summary & (~UINT64_C(1) << (from >> 6));
-    uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
-    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
-    return cycle + ((index - from) & WHEEL_MASK);
 }
 
 /* The first cycle from `cycle` on with an event or arrival. Everything that is queued comes then or later. */
