@@ -17,6 +17,7 @@ void tma_init(core *c)
     t->port_cost = (uint32_t)((SECTOR_BYTES << TMA_ONE_SHIFT) / port_bytes);
     t->in_cost = (uint32_t)((UINT64_C(1) << TMA_ONE_SHIFT) / c->spec->network_width);
     t->step = t->burst = 1;
+    t->most = (uint32_t)c->async->spec->tma.sectors - t->step;
 }
 
 void tma_use_lines(core *c)
@@ -26,6 +27,7 @@ void tma_use_lines(core *c)
         return;
     t->step = LINE_SECTORS;
     t->burst = TMA_BURST;
+    t->most = (uint32_t)c->async->spec->tma.sectors - t->step;
 }
 
 /* ----------------------------------------------------------------------------------- port of shared memory */
@@ -85,12 +87,42 @@ static bool is_grouped(uint32_t kind)
     return kind == LS_BULK_STORE || kind == LS_BULK_REDUCE;
 }
 
-/* The transfers of a copy. */
-static void read_record(core *c, tma_op *op, const uint64_t *record)
+/* Transfers of whole sectors in one line each, and in another one than the next. */
+static bool are_whole_sectors(const uint64_t *addresses, uint64_t move, uint32_t count, uint32_t width)
+{
+    uint64_t before = ~(addresses[0] + move);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t address = addresses[i] + move, from = address % LS_SECTOR_LINE_BYTES;
+        if (from % SECTOR_BYTES != 0 || from + width > LS_SECTOR_LINE_BYTES ||
+            (address ^ before) < LS_SECTOR_LINE_BYTES)
+            return false;
+        before = address;
+    }
+    return true;
+}
+
+/* See tma_op.whole. Most copies are of transfers that begin with a line. */
+static bool are_whole(const tma_op *op, const uint64_t *addresses, uint64_t move)
+{
+    const uint32_t count = op->count;
+    if (op->width % SECTOR_BYTES != 0 || op->width > LS_SECTOR_LINE_BYTES)
+        return false;
+    uint64_t bits = move, before = ~addresses[0];
+    for (uint32_t i = 0; i < count; i++) {
+        if (addresses[i] == before)
+            return false;
+        before = addresses[i];
+        bits |= before;
+    }
+    return bits % LS_SECTOR_LINE_BYTES == 0 || are_whole_sectors(addresses, move, count, op->width);
+}
+
+/* The transfers of a copy, whose addresses are to be moved by `move`. */
+static void read_record(core *c, tma_op *op, const uint64_t *record, uint64_t move)
 {
     const uint64_t bytes = record[LS_BULK_WORD_BYTES], outside = record[LS_BULK_WORD_OUTSIDE];
     const uint64_t inside = bytes > outside ? bytes - outside : 0;
-    (void)ls_cta_bulk_addresses(record, &op->count);
+    const uint64_t *addresses = ls_cta_bulk_addresses(record, &op->count);
     op->place = record[LS_BULK_WORD_PLACE];
     op->multicast = (ls_record_details(record[0]) & 1) != 0;
     op->bytes = bytes;
@@ -104,6 +136,7 @@ static void read_record(core *c, tma_op *op, const uint64_t *record)
     op->width = op->count == 0 ? 0 : (uint32_t)((inside + op->count - 1) / op->count);
     if (inside == 0)
         op->count = 0;
+    op->whole = op->count != 0 && op->base == 0 && are_whole(op, addresses, move);
     if (op->kind == LS_BULK_SHARED) { /* lines of shared memory: nothing of it is in global memory */
         op->count = (uint32_t)((bytes + CGA_LINE - 1) / CGA_LINE);
         op->width = CGA_LINE;
@@ -120,7 +153,8 @@ static void commit(tma_warp *w)
 void tma_issue(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle at)
 {
     tma *t = &c->async->tma;
-    const uint64_t *record = ls_cta_record(c->blocks.at[c->front.warps[warp].cta].launch.cta, dyn);
+    const ls_cta *cta = c->blocks.at[c->front.warps[warp].cta].launch.cta;
+    const uint64_t *record = ls_cta_record(cta, dyn);
     if (dyn->mask == 0)
         return;
     if (inst->bulk_op == LS_BULK_COMMIT) {
@@ -139,7 +173,7 @@ void tma_issue(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, l
                     .issued = at,
                     .ready = at + setup_cycles(c, inst) };
     count_for(c, warp);
-    read_record(c, op, record);
+    read_record(c, op, record, ls_cta_move(cta, dyn));
     if (is_grouped(op->kind))
         t->warps[warp].pending[op->group % TMA_GROUPS]++;
     t->order[t->tail++ % TMA_OPS] = (uint16_t)index;
@@ -244,7 +278,7 @@ static void finish(core *c, uint32_t index, ls_cycle at)
 static inline bool is_full(const core *c)
 {
     const tma *t = &c->async->tma;
-    return t->sectors + t->step > c->async->spec->tma.sectors;
+    return t->sectors > t->most;
 }
 
 /* Sectors are in the core, or written, in cycle `at`; returns when they have passed the port. */
@@ -272,7 +306,7 @@ static void answered(core *c, uint32_t index, bool waited, ls_cycle end, ls_cycl
 /* Requests wait for answers. */
 static inline bool are_waiting(const core *c)
 {
-    return c->async->tma.head != c->async->tma.tail && is_full(c);
+    return LS_UNLIKELY(is_full(c)) && c->async->tma.head != c->async->tma.tail;
 }
 
 void tma_reply(core *c, uint32_t index)
@@ -355,44 +389,35 @@ static void send_requests(core *c, uint32_t index, ls_cycle now)
     t->rate_free = later(t->rate_free, now << TMA_ONE_SHIFT) + (uint64_t)t->sector_cost * count;
 }
 
-static inline void make_requests(core *c, ls_cycle now)
+/* The head of the order waits for its set-up, its rate or the core's queue. */
+static inline ls_cycle next_cycle(const core *c, const tma_op *op, ls_cycle now)
+{
+    const tma *t = &c->async->tma;
+    if (is_full(c) || c->ldst.network_waiting)
+        return LS_CYCLE_MAX; /* tma_reply() and the network's event look again */
+    return later(later(op->ready, t->rate_free >> TMA_ONE_SHIFT), now + 1);
+}
+
+ls_cycle tma_cycle(core *c, ls_cycle now)
 {
     tma *t = &c->async->tma;
     while (t->head != t->tail) {
-        uint32_t index = t->order[t->head % TMA_OPS];
+        const uint32_t index = t->order[t->head % TMA_OPS];
         tma_op *op = &t->ops[index];
         if (op->ready > now)
-            return;
+            return next_cycle(c, op, now);
         if (op->count == 0) {
             all_made(c, index, now);
             continue;
         }
         if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !tma_has_room(c))
-            return;
-        if (op->kind == LS_BULK_SHARED) {
-            if (!send_line(c, op, now))
-                return;
-            if (op->index == op->count)
-                all_made(c, index, now);
-            continue;
-        }
-        send_requests(c, index, now);
+            return next_cycle(c, op, now);
+        if (op->kind != LS_BULK_SHARED)
+            send_requests(c, index, now);
+        else if (!send_line(c, op, now))
+            return next_cycle(c, op, now);
         if (op->index == op->count)
             all_made(c, index, now);
     }
-}
-
-static inline ls_cycle next_cycle(const core *c, ls_cycle now)
-{
-    const tma *t = &c->async->tma;
-    if (t->head == t->tail || is_full(c) || c->ldst.network_waiting)
-        return LS_CYCLE_MAX; /* tma_reply() and the network's event look again */
-    ls_cycle ready = t->ops[t->order[t->head % TMA_OPS]].ready, rate = t->rate_free >> TMA_ONE_SHIFT;
-    return later(later(ready, rate), now + 1);
-}
-
-ls_cycle tma_cycle(core *c, ls_cycle now)
-{
-    make_requests(c, now);
-    return next_cycle(c, now);
+    return LS_CYCLE_MAX;
 }

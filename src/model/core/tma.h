@@ -54,6 +54,7 @@ typedef struct tma_op {
     uint8_t warp, group;
     bool used, made; /* made: all requests have been */
     bool multicast;
+    bool whole; /* each transfer is of whole sectors in one line, and in another one than the next */
 } tma_op;
 
 typedef struct tma_warp {
@@ -69,6 +70,7 @@ typedef struct tma {
     uint32_t head, tail;
     uint32_t used, sectors; /* copies; sectors under way */
     uint32_t step, burst;   /* sectors of one request, and requests made at once, at most */
+    uint32_t most;          /* sectors under way with which one more request may be made */
     uint32_t next_free;     /* where the search for a free entry begins */
     uint64_t rate_free;     /* the next address is made then, in 1 / 65536 cycles */
     uint64_t in_free;       /* the port from the network is taken until then, likewise */

@@ -18,7 +18,7 @@ static transfers transfers_of(const core *c, const tma_op *op)
         return (transfers){ .at = &op->base };
     const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
     const ls_dyn *dyn = &cta->dyns[op->dyn];
-    return (transfers){ ls_cta_record(cta, dyn) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
+    return (transfers){ cta->addrs + (dyn->addr >> 2) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
 }
 
 /* The next sector of a copy, with the bytes of all following transfers that lie in it. */
@@ -56,8 +56,7 @@ typedef struct line_requests {
 
 /* Up to `burst` requests, none of which begins when there are more than `most` sectors. */
 typedef struct request_limit {
-    uint32_t burst;
-    uint64_t most;
+    uint32_t burst, most;
 } request_limit;
 
 static inline bool is_last(const line_requests *r, const request_limit *limit)
@@ -109,43 +108,6 @@ static void next_lines(const transfers *from_record, tma_op *op, const request_l
     }
 }
 
-/* The same for transfers of whole sectors that have a line each, which is the common shape. True if it ends before another
- * one. */
-static bool next_whole_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
-                             line_requests *out)
-{
-    const uint32_t count = op->width / SECTOR_BYTES, shape = (1u << count) - 1, first = op->index;
-    const uint64_t most = limit->most / count + 1, room = most < limit->burst ? most : limit->burst;
-    const uint64_t *at = from_record->at + first, move = from_record->move;
-    const uint32_t left = op->count - first;
-    uint64_t line = UINT64_MAX;
-    uint32_t i = 0;
-    bool is_other = false;
-    for (; i < left; i++) {
-        uint64_t address = at[i] + move, from = address % LS_SECTOR_LINE_BYTES;
-        uint32_t sectors = shape << from / SECTOR_BYTES;
-        is_other = address - from == line || from % SECTOR_BYTES != 0 || sectors >= 1u << LINE_SECTORS;
-        if (is_other || i == room)
-            break;
-        line = address - from;
-        out->at[i].line = line;
-        out->at[i].sectors = sectors;
-    }
-    out->count = i;
-    out->sectors = i * count;
-    op->index = first + i;
-    return is_other;
-}
-
-/* A burst of requests, up to the next write of a part of a sector. */
-static inline void next_requests(const transfers *from_record, tma_op *op, const request_limit *limit,
-                                 line_requests *out)
-{
-    if (op->offset != 0 || op->width % SECTOR_BYTES != 0 || op->width > LS_SECTOR_LINE_BYTES ||
-        next_whole_lines(from_record, op, limit, out))
-        next_lines(from_record, op, limit, out);
-}
-
 /* ------------------------------------------------------------------------------------------------ requests */
 
 static inline ls_sector_kind kind_of(const tma_op *op)
@@ -173,7 +135,7 @@ static burst burst_begin(const core *c, uint32_t index, ls_sector_kind kind)
                                  .core = (uint16_t)c->id,
                                  .kind = (uint8_t)kind,
                                  .global = true },
-                    .limit = { t->burst, c->async->spec->tma.sectors - t->sectors - t->step },
+                    .limit = { t->burst, t->most - t->sectors },
                     .near_first = first,
                     .near_count = half != 0 ? half : UINT32_MAX,
                     .far_shift = 2 * first - half };
@@ -189,7 +151,9 @@ static inline bool may_enter(const core *c)
 /* False if there is no room. */
 static inline bool enter_link(core *c, const burst *b, uint64_t line, uint32_t sectors)
 {
-    const ls_sector_place home = mem_map_place_again(&c->ldst.map, line);
+    mem_map *map = &c->ldst.map;
+    const ls_sector_place home =
+        LS_LIKELY(map->spreads) ? mem_map_place_spread(map, line) : mem_map_place_again(map, line);
     const bool away = home.channel - b->near_first >= b->near_count;
     ls_sector_message *slot =
         ls_link_send(c->ldst.to_memory[away ? home.channel + b->far_shift : home.channel], 1);
@@ -205,25 +169,48 @@ static inline bool enter_link(core *c, const burst *b, uint64_t line, uint32_t s
     return true;
 }
 
-static void queue_lines(core *c, const burst *b, const line_requests *requests, uint32_t first)
+static inline void queue_line(core *c, const burst *b, uint64_t line, uint32_t sectors)
 {
-    for (uint32_t i = first; i < requests->count; i++)
-        ldst_bulk_request(c, requests->at[i].line, requests->at[i].sectors, b->message.byte_mask,
-                          b->message.token, (ls_sector_kind)b->message.kind);
+    ldst_bulk_request(c, line, sectors, b->message.byte_mask, b->message.token,
+                      (ls_sector_kind)b->message.kind);
 }
 
-/* Requests of a burst for lines, into their links. If a link has no room, they wait for the core's cycle: the queue has room for
- * a burst. */
+/* A burst of requests of a copy for lines that are all whole (tma_op.whole), into their links. If a link has no room, the
+ * rest waits for the core's cycle: the queue has room for a burst. */
+static inline void enter_whole_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
+{
+    const uint32_t each = op->width / SECTOR_BYTES, shape = (1u << each) - 1;
+    const uint64_t *at = from_record->at + op->index, move = from_record->move;
+    uint32_t count = op->count - op->index, i = 0;
+    count = count < b->limit.burst ? count : b->limit.burst;
+    if (LS_UNLIKELY(b->limit.most < count * LINE_SECTORS) && b->limit.most / each + 1 < count)
+        count = (uint32_t)(b->limit.most / each) + 1;
+    for (; i < count; i++) {
+        const uint64_t from = (at[i] + move) % LS_SECTOR_LINE_BYTES;
+        if (!enter_link(c, b, at[i] + move - from, shape << from / SECTOR_BYTES))
+            break;
+    }
+    c->n.requests_sent += i * each;
+    for (; LS_UNLIKELY(i < count); i++) {
+        const uint64_t from = (at[i] + move) % LS_SECTOR_LINE_BYTES;
+        queue_line(c, b, at[i] + move - from, shape << from / SECTOR_BYTES);
+    }
+    op->index += count;
+    b->sectors = count * each;
+}
+
+/* The same for other copies, up to the next write of a part of a sector. */
 static inline void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
 {
     line_requests requests = { .count = 0 };
-    next_requests(from_record, op, &b->limit, &requests);
+    next_lines(from_record, op, &b->limit, &requests);
     uint32_t i = 0, sectors = requests.sectors;
     while (i < requests.count && enter_link(c, b, requests.at[i].line, requests.at[i].sectors))
         i++;
-    queue_lines(c, b, &requests, i);
-    for (; LS_UNLIKELY(i < requests.count); i++)
+    for (; LS_UNLIKELY(i < requests.count); i++) {
+        queue_line(c, b, requests.at[i].line, requests.at[i].sectors);
         sectors -= ls_sector_bits(requests.at[i].sectors);
+    }
     c->n.requests_sent += sectors;
     b->sectors = requests.sectors;
     b->limit.burst -= requests.count;
@@ -236,10 +223,11 @@ static void queue_request(core *c, burst *b, tma_op *op, const transfers *from_r
     line_requests request = { .count = 0 };
     if (lines)
         next_lines(from_record, op, &one, &request);
-    queue_lines(c, b, &request, 0);
     b->sectors += request.sectors;
-    if (request.count != 0)
+    if (request.count != 0) {
+        queue_line(c, b, request.at[0].line, request.at[0].sectors);
         return;
+    }
     uint32_t mask;
     uint64_t sector = next_sector(from_record, op, &mask);
     ldst_bulk_request(c, sector, 0, mask & b->message.byte_mask, b->message.token,
@@ -261,11 +249,14 @@ uint32_t tma_send_requests(core *c, uint32_t index)
     tma_op *op = &c->async->tma.ops[index];
     const transfers from_record = transfers_of(c, op);
     const ls_sector_kind kind = kind_of(op);
-    const bool lines = c->async->tma.step > 1 && kind != LS_SECTOR_ATOMIC;
+    const bool lines = c->async->tma.step > 1 && kind != LS_SECTOR_ATOMIC, enters = lines && may_enter(c);
     burst b = burst_begin(c, index, kind);
-    if (lines && may_enter(c))
+    if (LS_LIKELY(enters && op->whole)) {
+        enter_whole_lines(c, &b, op, &from_record);
+        return b.sectors;
+    }
+    if (enters)
         enter_lines(c, &b, op, &from_record);
-    if (LS_UNLIKELY(b.limit.burst > 0 && op->index < op->count))
-        queue_requests(c, &b, op, &from_record, lines);
+    queue_requests(c, &b, op, &from_record, lines);
     return b.sectors;
 }
