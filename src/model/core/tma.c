@@ -28,6 +28,10 @@ void tma_use_lines(core *c)
     t->step = LINE_SECTORS;
     t->burst = TMA_BURST;
     t->most = (uint32_t)c->async->spec->tma.sectors - t->step;
+    const uint32_t half = c->ldst.half_channels;
+    t->near_first = c->ldst.half != 0 ? half : 0;
+    t->near_count = half != 0 ? half : UINT32_MAX;
+    t->far_shift = 2 * t->near_first - half;
 }
 
 /* ----------------------------------------------------------------------------------- port of shared memory */
@@ -357,7 +361,7 @@ static void all_made(core *c, uint32_t index, ls_cycle now)
 }
 
 /* A line of a copy to another block of the cluster, which completes it on its mbarrier. False: there is no room. */
-static bool send_line(core *c, tma_op *op, ls_cycle now)
+static __attribute__((noinline)) bool send_line(core *c, tma_op *op, ls_cycle now)
 {
     tma *t = &c->async->tma;
     if (!cga_can_send(c, 1))
@@ -375,12 +379,11 @@ static bool send_line(core *c, tma_op *op, ls_cycle now)
 }
 
 /* As many requests of a copy as are made at once. */
-static void send_requests(core *c, uint32_t index, ls_cycle now)
+static inline void send_requests(core *c, tma_op *op, uint32_t index, ls_cycle now)
 {
     tma *t = &c->async->tma;
-    tma_op *op = &t->ops[index];
     count_for(c, op->warp);
-    const uint32_t count = tma_send_requests(c, index);
+    const uint32_t count = tma_send_requests(c, op, index);
     if (is_grouped(op->kind)) /* it reads them from shared memory */
         (void)move_sectors(t, now, count);
     c->n.async.tma.sectors += count;
@@ -406,18 +409,15 @@ ls_cycle tma_cycle(core *c, ls_cycle now)
         tma_op *op = &t->ops[index];
         if (op->ready > now)
             return next_cycle(c, op, now);
-        if (op->count == 0) {
-            all_made(c, index, now);
-            continue;
+        while (op->index != op->count) {
+            if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !tma_has_room(c))
+                return next_cycle(c, op, now);
+            if (op->kind != LS_BULK_SHARED)
+                send_requests(c, op, index, now);
+            else if (!send_line(c, op, now))
+                return next_cycle(c, op, now);
         }
-        if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !tma_has_room(c))
-            return next_cycle(c, op, now);
-        if (op->kind != LS_BULK_SHARED)
-            send_requests(c, index, now);
-        else if (!send_line(c, op, now))
-            return next_cycle(c, op, now);
-        if (op->index == op->count)
-            all_made(c, index, now);
+        all_made(c, index, now);
     }
     return LS_CYCLE_MAX;
 }

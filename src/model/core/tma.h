@@ -71,11 +71,13 @@ typedef struct tma {
     uint32_t used, sectors; /* copies; sectors under way */
     uint32_t step, burst;   /* sectors of one request, and requests made at once, at most */
     uint32_t most;          /* sectors under way with which one more request may be made */
-    uint32_t next_free;     /* where the search for a free entry begins */
-    uint64_t rate_free;     /* the next address is made then, in 1 / 65536 cycles */
-    uint64_t in_free;       /* the port from the network is taken until then, likewise */
-    uint64_t port_free;     /* the port of shared memory is taken until then, likewise */
-    uint64_t port_taken;    /* so long the port has been taken since the start, likewise */
+    /* Channels of the core's half of L2, if it has halves; requests for others move by far_shift into it. */
+    uint32_t near_first, near_count, far_shift;
+    uint32_t next_free;  /* where the search for a free entry begins */
+    uint64_t rate_free;  /* the next address is made then, in 1 / 65536 cycles */
+    uint64_t in_free;    /* the port from the network is taken until then, likewise */
+    uint64_t port_free;  /* the port of shared memory is taken until then, likewise */
+    uint64_t port_taken; /* so long the port has been taken since the start, likewise */
     uint32_t sector_cost, in_cost, port_cost;
     uint8_t held[64]; /* ring: warps whose copy found the queue full */
     uint32_t held_head, held_tail;

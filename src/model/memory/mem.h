@@ -99,7 +99,8 @@ static inline ls_sector_place mem_map_place_again(mem_map *map, uint64_t address
     uint64_t above = address >> map->plain_bits, below = address ^ above << map->plain_bits;
     if (above != map->last_above) {
         map->last_above = above;
-        map->last = map->spreads ? mem_map_place_spread(map, address ^ below) : mem_map_place(map, address ^ below);
+        map->last =
+            map->spreads ? mem_map_place_spread(map, address ^ below) : mem_map_place(map, address ^ below);
     }
     ls_sector_place place = map->last;
     place.local |= below;
