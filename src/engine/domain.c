@@ -179,7 +179,7 @@ ls_time engine_last_cycle(const ls_engine *engine)
     return last;
 }
 
-/* What the region sends goes into these mailboxes. */
+/* What the region sends goes into these mailboxes, if there are any. */
 static inline void enter_window(ls_region *region, mailbox *out, _Atomic uint8_t *out_mail)
 {
     region->sent_min = LS_CYCLE_MAX;
@@ -198,7 +198,7 @@ void domain_run_window(ls_domain *domain, const thread_mail *mail)
         atomic_store_explicit(has_mail, 0, memory_order_relaxed);
         link_exchange(domain, before);
     }
-    mailbox *out = mail->boxes[before ^ 1];
+    mailbox *out = mail != NULL ? mail->boxes[before ^ 1] : NULL;
     _Atomic uint8_t *out_mail = engine->mail[before ^ 1];
     if (LS_LIKELY(domain->region_count == 1)) {
         ls_region *region = domain->regions[0];

@@ -98,15 +98,20 @@ static void mark_cross(const ls_link *link)
     atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
 }
 
-/* The receiver's domain finds the message in the next window. */
+/* The receiver's domain runs in the next window. If other threads are at work it finds the message in a mailbox, else in its
+ * wheel. */
 static inline void post(const ls_link *link, arrival *message)
 {
     const ls_region *from = link->from;
+    atomic_store_explicit(&from->out_mail[link->to_domain], 1, memory_order_relaxed);
+    if (LS_LIKELY(from->out == NULL)) {
+        region_take_message(link->to, message);
+        return;
+    }
     mailbox *box = &from->out[link->to_place];
     message->next = NULL;
     *box->end = message;
     box->end = &message->next;
-    atomic_store_explicit(&from->out_mail[link->to_domain], 1, memory_order_relaxed);
 }
 
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit

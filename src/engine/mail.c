@@ -1,4 +1,5 @@
-/* mail.c: mailboxes: the way of messages from the thread that sends them to the wheel of their receiver.
+/* mail.c: mailboxes: the way of messages to the wheel of their receiver while several threads share a window. One thread
+ * alone puts them there itself.
  *
  * Each thread has a mailbox for each region and for each parity of a window. What domains that it runs send in a window
  * goes there, in the order of sending, whatever the links. In the next window the receiver empties the boxes of all
@@ -28,7 +29,7 @@ ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err)
     return LS_OK;
 }
 
-void mail_take(ls_engine *engine, ls_region *region, unsigned parity)
+void mail_take(const ls_engine *engine, ls_region *region, unsigned parity)
 {
     for (size_t i = 0; i < engine->mail_of.count; i++) {
         mailbox *box = &engine->mail_of.at[i].boxes[parity][region->place];
@@ -40,4 +41,12 @@ void mail_take(ls_engine *engine, ls_region *region, unsigned parity)
             region_take_message(region, message);
         }
     }
+}
+
+void mail_take_all(const ls_engine *engine)
+{
+    for (size_t i = 0; i < engine->domains.count; i++)
+        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
+            for (unsigned parity = 0; parity < 2; parity++)
+                mail_take(engine, engine->domains.at[i]->regions[r], parity);
 }

@@ -9,11 +9,10 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-void run_window(run *r, uint32_t thread)
+void run_window(run *r)
 {
-    const thread_mail *mail = mail_of(r, thread);
     for (size_t i = 0; i < r->runnable_count; i++)
-        run_domain(r, r->runnable[i], mail);
+        run_domain(r, r->runnable[i], NULL);
 }
 
 /* Accounts for a window of a group that ran. */
@@ -36,20 +35,20 @@ void run_close_windows(run *r)
     }
 }
 
-void run_group(const run *r, ls_group *group, uint32_t thread)
+/* Other threads may run other groups: no message of a meeting goes there. */
+void run_group(const run *r, ls_group *group)
 {
-    const thread_mail *mail = mail_of(r, thread);
     while (plan_group(r, group, r->engine->window_end)) {
         for (size_t i = 0; i < group->runnable_count; i++)
-            run_domain(r, group->runnable[i], mail);
+            run_domain(r, group->runnable[i], NULL);
         close_window(r, group);
     }
 }
 
-void run_meeting(run *r, uint32_t thread)
+void run_meeting(run *r)
 {
     for (size_t i = 0; i < r->active_count; i++)
-        run_group(r, r->active[i], thread);
+        run_group(r, r->active[i]);
     r->active_count = 0;
 }
 
@@ -63,14 +62,14 @@ static void run_on_one_thread(run *r)
 {
     if (!r->grouped) {
         while (plan_window(r)) {
-            run_window(r, 0);
+            run_window(r);
             if (LS_UNLIKELY(r->options->scaling))
                 run_close_windows(r);
         }
         return;
     }
     while (plan_meeting(r)) {
-        run_meeting(r, 0);
+        run_meeting(r);
         run_close_meeting(r);
     }
 }
@@ -231,7 +230,7 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);
-    ls_status status = mail_prepare(engine, r->threads, err);
+    ls_status status = r->threads > 1 ? mail_prepare(engine, r->threads, err) : LS_OK;
     if (status != LS_OK)
         return status;
     assign(r);

@@ -77,12 +77,7 @@ typedef struct run {
     uint64_t next_callback_ns, looked_ns, look_mask;
 } run;
 
-/* Threads are numbered, and each has its own mail. */
-static inline const thread_mail *mail_of(const run *r, uint32_t thread)
-{
-    return &r->engine->mail_of.at[thread];
-}
-
+/* mail: see domain_run_window(). */
 static inline void run_domain(const run *r, ls_domain *domain, const thread_mail *mail)
 {
     if (LS_LIKELY(!r->options->scaling)) {
@@ -95,12 +90,11 @@ static inline void run_domain(const run *r, ls_domain *domain, const thread_mail
 }
 
 /* run.c */
-void run_window(run *r, uint32_t thread); /* of r->runnable, of one group or of several */
-void run_close_windows(run *r);           /* after r->runnable ran */
-/* All windows of a group up to the end of the meeting. */
-void run_group(const run *r, ls_group *group, uint32_t thread);
-void run_meeting(run *r, uint32_t thread); /* the same of all groups */
-void run_close_meeting(const run *r);      /* the meeting that was planned last has run, if there was one */
+void run_window(run *r);                       /* of r->runnable, of one group or of several */
+void run_close_windows(run *r);                /* after r->runnable ran */
+void run_group(const run *r, ls_group *group); /* all windows of a group up to the end of the meeting */
+void run_meeting(run *r);                      /* the same of all groups */
+void run_close_meeting(const run *r); /* the meeting that was planned last has run, if there was one */
 
 /* team.c: all windows, with r->threads > 1. */
 void team_run(run *r, thread_pool *pool);

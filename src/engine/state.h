@@ -115,8 +115,9 @@ struct ls_region {
     ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
     bool running;      /* `now` is the present: a cycle of this region is running */
     uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
-    mailbox *out;      /* by place: of the thread that runs this region, for messages of the window */
-    _Atomic uint8_t *out_mail; /* by place of the receiver's domain: there is mail of the window */
+    mailbox *
+        out; /* by place: of the thread that runs this region, for messages of the window; NULL: no other thread runs */
+    _Atomic uint8_t *out_mail;    /* by place of the receiver's domain: there is mail of the window */
     uint8_t summary[WHEEL_WORDS]; /* occupied[w] != 0 */
     uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
@@ -357,8 +358,8 @@ bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: n
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
 /* The same if no bucket of the word of `cycle` is occupied from there on. */
 ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle);
-void wheel_move_far_in(ls_region *region);    /* from the heap, what the wheel reaches now */
-void region_sync(ls_region *region);          /* brings now and floor to the present of its domain */
+void wheel_move_far_in(ls_region *region); /* from the heap, what the wheel reaches now */
+void region_sync(ls_region *region);       /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
@@ -411,11 +412,13 @@ static inline uint32_t link_held(const ls_link *link)
 /* domain.c */
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
-void domain_run_window(ls_domain *domain, const thread_mail *mail); /* mail: of the calling thread */
+/* mail: of the calling thread; NULL: no other one runs domains. */
+void domain_run_window(ls_domain *domain, const thread_mail *mail);
 
 /* mail.c */
-ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err); /* before each run */
-void mail_take(ls_engine *engine, ls_region *region, unsigned parity);      /* into the region's wheel */
+ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err);  /* before each run */
+void mail_take(const ls_engine *engine, ls_region *region, unsigned parity); /* into the region's wheel */
+void mail_take_all(const ls_engine *engine); /* of all regions, with all threads at rest */
 
 /* run.c */
 ls_status engine_prepare(ls_engine *engine, ls_error *err); /* once, before the first run */

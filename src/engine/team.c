@@ -91,7 +91,7 @@ static void look_after_alone(run *r, uint64_t now)
 static void run_window_timed(run *r)
 {
     uint64_t start = host_clock_ns();
-    run_window(r, (uint32_t)(r->planner - r->workers));
+    run_window(r);
     uint64_t end = host_clock_ns(), ns = end - start;
     look_after_alone(r, end);
     /* After the window: the domains' own counts are now those of this window. A window in which a message only
@@ -105,7 +105,7 @@ static void run_meeting_timed(run *r)
 {
     uint64_t cycles = 0, start = host_clock_ns();
     size_t count = r->active_count;
-    run_meeting(r, (uint32_t)(r->planner - r->workers));
+    run_meeting(r);
     uint64_t end = host_clock_ns(), ns = end - start;
     look_after_alone(r, end);
     for (size_t i = 0; i < count; i++)
@@ -335,16 +335,16 @@ static share_kind plan(run *r, worker *self, unsigned *generation)
 /* Takes pieces of one worker's queue; counts them. False: there may be more, but the thread must give way. */
 static bool take_from(const run *r, worker *self, worker *w, uint32_t *done)
 {
-    uint32_t thread = (uint32_t)(self - r->workers);
+    const thread_mail *mail = &r->engine->mail_of.at[self - r->workers];
     while (atomic_load_explicit(&w->left, memory_order_relaxed) > 0) {
         int left = atomic_fetch_sub_explicit(&w->left, 1, memory_order_acquire);
         if (left <= 0)
             break;
         uint32_t at = w->count - (uint32_t)left;
         if (r->shared == SHARE_GROUPS)
-            run_group(r, w->groups[at], thread);
+            run_group(r, w->groups[at]);
         else
-            run_domain(r, w->queue[at], mail_of(r, thread));
+            run_domain(r, w->queue[at], mail);
         ++*done;
         if (must_give_way(r, self))
             return false;

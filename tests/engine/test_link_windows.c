@@ -39,6 +39,7 @@ static int setup(void **state)
                                                     .payload_bytes = 4,
                                                     .receive = receive });
     run_all(m->engine); /* nothing to do, but now the engine is set up */
+    assert_int_equal(mail_prepare(m->engine, 3, NULL), LS_OK);
     *state = m;
     return 0;
 }
@@ -99,7 +100,6 @@ static void test_mail_of_threads_comes_in_the_order_of_links(void **state)
 {
     machine *m = *state;
     ls_engine *engine = m->to->domain->engine;
-    assert_int_equal(mail_prepare(engine, 3, NULL), LS_OK);
     static const uint32_t threads[] = { 2, 0, 1 };
     ls_link *const links[] = { m->other, m->link, m->other };
     for (uint32_t i = 0; i < 3; i++) {
