@@ -1,5 +1,5 @@
 /* domain.c: domains and regions, and the running of one domain for one window. */
-#include "engine/state.h"
+#include "engine/wheel.h"
 
 #define REGIONS_MAX 8u
 
@@ -179,15 +179,13 @@ ls_time engine_last_cycle(const ls_engine *engine)
     return last;
 }
 
-/* What the region sends goes into these mailboxes, if there are any. */
-static inline void enter_window(ls_region *region, mailbox *out, _Atomic uint8_t *out_mail)
+static inline void enter_window(ls_region *region, _Atomic uint8_t *out_mail)
 {
     region->sent_min = LS_CYCLE_MAX;
-    region->out = out;
     region->out_mail = out_mail;
 }
 
-void domain_run_window(ls_domain *domain, const thread_mail *mail)
+void domain_run_window(ls_domain *domain)
 {
     ls_engine *engine = domain->engine;
     const ls_group *group = domain->group;
@@ -198,11 +196,10 @@ void domain_run_window(ls_domain *domain, const thread_mail *mail)
         atomic_store_explicit(has_mail, 0, memory_order_relaxed);
         link_exchange(domain, before);
     }
-    mailbox *out = mail != NULL ? mail->boxes[before ^ 1] : NULL;
     _Atomic uint8_t *out_mail = engine->mail[before ^ 1];
     if (LS_LIKELY(domain->region_count == 1)) {
         ls_region *region = domain->regions[0];
-        enter_window(region, out, out_mail);
+        enter_window(region, out_mail);
         domain->current = region;
         uint64_t before_run = region->cycles_run;
         ls_cycle next = region_run(region, group->limits[region->clock_id]);
@@ -214,7 +211,7 @@ void domain_run_window(ls_domain *domain, const thread_mail *mail)
     } else {
         uint64_t cycles = 0;
         for (uint32_t i = 0; i < domain->region_count; i++) {
-            enter_window(domain->regions[i], out, out_mail);
+            enter_window(domain->regions[i], out_mail);
             cycles -= domain->regions[i]->cycles_run;
         }
         engine->next_time[domain->place] = regions_run(domain, group->window_end);

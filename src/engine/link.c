@@ -253,7 +253,7 @@ static void arm_wake(ls_link *link)
     if (link->wake_queued)
         return;
     collect_credits(link, from->now);
-    ls_cycle cycle = from->floor;
+    ls_cycle cycle = from->running ? from->now + 1 : from->floor;
     if (credits(link) == 0) {
         if (link->home == released(link)) {
             look_again(link);

@@ -29,6 +29,13 @@ ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err)
     return LS_OK;
 }
 
+void mail_set_out(ls_domain *domain, const thread_mail *mail)
+{
+    mailbox *out = mail != NULL ? mail->boxes[domain->group->window_index & 1] : NULL;
+    for (uint32_t i = 0; i < domain->region_count; i++)
+        domain->regions[i]->out = out;
+}
+
 void mail_take(const ls_engine *engine, ls_region *region, unsigned parity)
 {
     for (size_t i = 0; i < engine->mail_of.count; i++) {

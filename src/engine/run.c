@@ -12,7 +12,7 @@
 void run_window(run *r)
 {
     for (size_t i = 0; i < r->runnable_count; i++)
-        run_domain(r, r->runnable[i], NULL);
+        run_domain(r, r->runnable[i]);
 }
 
 /* Accounts for a window of a group that ran. */
@@ -40,7 +40,7 @@ void run_group(const run *r, ls_group *group)
 {
     while (plan_group(r, group, r->engine->window_end)) {
         for (size_t i = 0; i < group->runnable_count; i++)
-            run_domain(r, group->runnable[i], NULL);
+            run_domain(r, group->runnable[i]);
         close_window(r, group);
     }
 }

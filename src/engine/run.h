@@ -77,15 +77,14 @@ typedef struct run {
     uint64_t next_callback_ns, looked_ns, look_mask;
 } run;
 
-/* mail: see domain_run_window(). */
-static inline void run_domain(const run *r, ls_domain *domain, const thread_mail *mail)
+static inline void run_domain(const run *r, ls_domain *domain)
 {
     if (LS_LIKELY(!r->options->scaling)) {
-        domain_run_window(domain, mail);
+        domain_run_window(domain);
         return;
     }
     uint64_t start = host_clock_ns();
-    domain_run_window(domain, mail);
+    domain_run_window(domain);
     domain->host_ns = host_clock_ns() - start;
 }
 

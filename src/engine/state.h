@@ -108,9 +108,9 @@ struct ls_region {
     /* Invariants: now < floor, or both are 0 before the first cycle. Every queued cycle is >= floor, or == now
      * while cycle now is running. Cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
     ls_cycle now;            /* the cycle that is running or ran last */
-    ls_cycle floor;          /* the first cycle that has not run */
+    ls_cycle floor;          /* the first cycle that has not run; while running that follows from `now` */
     bucket *wheel;           /* WHEEL_SIZE */
-    uint64_t active_summary; /* bit w: active[w] != 0 */
+    uint64_t active_summary; /* bit w: active[w] != 0; of a single ticker 1: it has work */
     size_t far_count;
     ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
     bool running;      /* `now` is the present: a cycle of this region is running */
@@ -123,7 +123,7 @@ struct ls_region {
     uint64_t events_run, messages_in, ticks_run, cycles_run;
     ls_link *const *links; /* of the engine, by id; set at the first run */
 
-    uint64_t active[TICKERS_MAX / 64]; /* tickers with work, a bit each */
+    uint64_t active[TICKERS_MAX / 64]; /* several tickers: those with work, a bit each */
     uint32_t ticker_count, ticker_capacity;
     ls_ticker **tickers;
     ls_ticker *single; /* the only one; NULL: there are none or several */
@@ -355,8 +355,7 @@ ls_status wheel_init(ls_region *region, ls_error *err);
 void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: no memory */
-ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
-/* The same if no bucket of the word of `cycle` is occupied from there on. */
+/* The first cycle with an event or arrival, if no bucket of the word of `cycle` is occupied from there on. */
 ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle);
 void wheel_move_far_in(ls_region *region); /* from the heap, what the wheel reaches now */
 void region_sync(ls_region *region);       /* brings now and floor to the present of its domain */
@@ -412,10 +411,11 @@ static inline uint32_t link_held(const ls_link *link)
 /* domain.c */
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
-/* mail: of the calling thread; NULL: no other one runs domains. */
-void domain_run_window(ls_domain *domain, const thread_mail *mail);
+void domain_run_window(ls_domain *domain);
 
 /* mail.c */
+/* What the domain sends goes into mailboxes of this thread; NULL: into the wheels, while no other thread runs domains. */
+void mail_set_out(ls_domain *domain, const thread_mail *mail);
 ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err);  /* before each run */
 void mail_take(const ls_engine *engine, ls_region *region, unsigned parity); /* into the region's wheel */
 void mail_take_all(const ls_engine *engine); /* of all regions, with all threads at rest */

@@ -332,6 +332,14 @@ static share_kind plan(run *r, worker *self, unsigned *generation)
 
 /* ------------------------------------------------------------------------------------------------ threads */
 
+/* A domain of a window that threads share. */
+static void run_shared(const run *r, ls_domain *domain, const thread_mail *mail)
+{
+    mail_set_out(domain, mail);
+    run_domain(r, domain);
+    mail_set_out(domain, NULL);
+}
+
 /* Takes pieces of one worker's queue; counts them. False: there may be more, but the thread must give way. */
 static bool take_from(const run *r, worker *self, worker *w, uint32_t *done)
 {
@@ -344,7 +352,7 @@ static bool take_from(const run *r, worker *self, worker *w, uint32_t *done)
         if (r->shared == SHARE_GROUPS)
             run_group(r, w->groups[at]);
         else
-            run_domain(r, w->queue[at], mail);
+            run_shared(r, w->queue[at], mail);
         ++*done;
         if (must_give_way(r, self))
             return false;

@@ -119,7 +119,7 @@ bool wheel_add_far(ls_region *region, arrival *a)
 
 void wheel_add_arrival(ls_region *region, arrival *a)
 {
-    hot_assert(a->cycle >= region->floor);
+    hot_assert(a->cycle >= (region->running ? region->now : region->floor));
     if (LS_UNLIKELY(a->cycle - region->now >= WHEEL_SIZE))
         (void)wheel_add_far(region, a); /* without memory the run ends */
     else
@@ -197,7 +197,7 @@ void ls_cancel(ls_event *event)
     if (event->next == event) {
         b->events = NULL;
         if (b->arrivals == NULL)
-            bucket_unmark(region, event->cycle);
+            (void)bucket_unmark(region, event->cycle);
     } else {
         event->prev->next = event->next;
         event->next->prev = event->prev;
@@ -282,11 +282,6 @@ ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
     uint32_t found = base + (uint32_t)__builtin_ctzll(later) / 8;
     uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
     return cycle + ((index - from) & WHEEL_MASK);
-}
-
-ls_cycle wheel_next(const ls_region *region)
-{
-    return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
 }
 
 /* ------------------------------------------------------------------------------------ saving and loading */
@@ -378,13 +373,20 @@ ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, voi
     return LS_OK;
 }
 
+/* A region with one ticker keeps its state in active_summary alone. */
+static inline void set_active(ls_region *region, uint32_t index)
+{
+    if (LS_UNLIKELY(region->single == NULL))
+        region->active[index >> 6] |= UINT64_C(1) << (index & 63);
+    region->active_summary |= UINT64_C(1) << (index >> 6);
+}
+
 static __attribute__((noinline)) void wake_from_outside(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
     region->domain->touched = true;
     region_sync(region);
-    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
-    region->active_summary = UINT64_C(1) << (ticker->index >> 6);
+    set_active(region, ticker->index);
 }
 
 void ls_ticker_wake(ls_ticker *ticker)
@@ -395,10 +397,8 @@ void ls_ticker_wake(ls_ticker *ticker)
         wake_from_outside(ticker);
         return;
     }
-    if (LS_LIKELY(region->single != NULL)) {
-        region->active[0] = region->active_summary = 1;
-        return;
-    }
-    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
-    region->active_summary |= UINT64_C(1) << (ticker->index >> 6);
+    if (LS_LIKELY(region->single != NULL))
+        region->active_summary = 1;
+    else
+        set_active(region, ticker->index);
 }

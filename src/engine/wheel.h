@@ -19,12 +19,14 @@ static inline uint32_t wheel_word(ls_cycle cycle)
     return (uint32_t)(cycle / 64) % WHEEL_WORDS;
 }
 
-static inline void bucket_unmark(ls_region *region, ls_cycle cycle)
+/* Returns what is left of the word of the cycle. */
+static inline uint64_t bucket_unmark(ls_region *region, ls_cycle cycle)
 {
-    uint64_t *word = &region->occupied[wheel_word(cycle)];
-    *word &= ~(UINT64_C(1) << cycle % 64);
-    if (*word == 0)
+    uint64_t *word = &region->occupied[wheel_word(cycle)], left = *word & ~(UINT64_C(1) << cycle % 64);
+    *word = left;
+    if (left == 0)
         region->summary[wheel_word(cycle)] = 0;
+    return left;
 }
 
 static inline ls_link *arrival_link(const ls_region *region, const arrival *a)
@@ -63,7 +65,7 @@ static inline void bucket_add_arrival(ls_region *region, arrival *a)
 /* A message that other domains have sent. */
 static inline void region_take_message(ls_region *region, arrival *message)
 {
-    hot_assert(message->cycle >= region->floor);
+    hot_assert(message->cycle >= (region->running ? region->now : region->floor));
     if (LS_UNLIKELY(message->cycle - region->now >= WHEEL_SIZE))
         link_hold_far(arrival_link(region, message), message);
     else
@@ -75,6 +77,12 @@ static inline ls_cycle wheel_search(const ls_region *region, ls_cycle cycle)
 {
     uint64_t bits = region->occupied[wheel_word(cycle)] >> cycle % 64;
     return LS_LIKELY(bits != 0) ? cycle + (uint64_t)__builtin_ctzll(bits) : wheel_search_words(region, cycle);
+}
+
+/* The next cycle with work; LS_CYCLE_MAX if there is none. */
+static inline ls_cycle wheel_next(const ls_region *region)
+{
+    return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
 }
 
 #endif
