@@ -162,19 +162,20 @@ static COLD void stop_without_memory(ls_domain *domain)
     atomic_store_explicit(&domain->engine->out_of_memory, true, memory_order_relaxed);
 }
 
-/* Called when every slot has a message whose credit is not known to be home. False: nothing can be sent. More slots are
+/* Called when every slot has a message whose credit was not home at the last look. False: nothing can be sent. More slots are
  * made when few are free, so that a busy link does not come here with every message. */
 static bool find_slots(ls_link *link, ls_cycle now)
 {
     collect_credits(link, now);
     if (credits(link) == 0)
         return false;
-    uint32_t taken = (uint32_t)link->tail - link->home;
-    if (link->slot_limit - taken > link->slot_limit / 4 || link->slot_limit == link->credit_total ||
-        link_add_slots(link))
-        return true;
-    stop_without_memory(link->from->domain);
-    return false;
+    uint32_t free = link->slot_limit - ((uint32_t)link->tail - link->home);
+    if (free <= link->slot_limit / 4 && link->slot_limit != link->credit_total && !link_add_slots(link)) {
+        stop_without_memory(link->from->domain);
+        return false;
+    }
+    link->slots_end = link->home + link->slot_limit;
+    return true;
 }
 
 /* The link is ready. A slot keeps early_fs: on links between equal clocks it stays 0. */
@@ -205,7 +206,7 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
     hot_assert(link->from->running);
     if (now < link->wire_cycle)
         return NULL;
-    if ((uint32_t)link->tail - link->home == link->slot_limit)
+    if ((uint32_t)link->tail == link->slots_end)
         return send_in_found(link, wire_bytes, now);
     return send_in(link, wire_bytes, now);
 }

@@ -367,6 +367,7 @@ static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
     while (link->slot_limit < count)
         if (!link_add_slots(link))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
+    link->slots_end = (uint32_t)link->tail;
     for (uint64_t i = link->head; i != link->tail; i++)
         save_get_message(link, i, in);
     return LS_OK;

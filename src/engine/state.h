@@ -182,6 +182,7 @@ struct ls_link {
     uint32_t home;
     uint32_t slot_mask;    /* of the ring of slots: their number is a power of two */
     uint32_t slot_limit;   /* as many messages find slots: at most credit_total */
+    uint32_t slots_end;    /* all before this one find slots: at most home + slot_limit */
     ls_event *waiters;     /* newest of a circular list */
     ls_link *next_looking; /* of the domain's */
     bool looks;            /* is one of them */
