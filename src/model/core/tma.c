@@ -106,23 +106,23 @@ static bool are_whole_sectors(const uint64_t *addresses, uint64_t move, uint32_t
 }
 
 /* See tma_op.whole. Most copies are of transfers that begin with a line. */
-static bool are_whole(const tma_op *op, const uint64_t *addresses, uint64_t move)
+static bool are_whole(const tma_op *op, const uint64_t *addresses)
 {
     const uint32_t count = op->count;
     if (op->width % SECTOR_BYTES != 0 || op->width > LS_SECTOR_LINE_BYTES)
         return false;
-    uint64_t bits = move, before = ~addresses[0];
+    uint64_t bits = op->move, before = ~addresses[0];
     for (uint32_t i = 0; i < count; i++) {
         if (addresses[i] == before)
             return false;
         before = addresses[i];
         bits |= before;
     }
-    return bits % LS_SECTOR_LINE_BYTES == 0 || are_whole_sectors(addresses, move, count, op->width);
+    return bits % LS_SECTOR_LINE_BYTES == 0 || are_whole_sectors(addresses, op->move, count, op->width);
 }
 
-/* The transfers of a copy, whose addresses are to be moved by `move`. */
-static void read_record(core *c, tma_op *op, const uint64_t *record, uint64_t move)
+/* The transfers of a copy. */
+static void read_record(core *c, tma_op *op, const uint64_t *record)
 {
     const uint64_t bytes = record[LS_BULK_WORD_BYTES], outside = record[LS_BULK_WORD_OUTSIDE];
     const uint64_t inside = bytes > outside ? bytes - outside : 0;
@@ -133,14 +133,15 @@ static void read_record(core *c, tma_op *op, const uint64_t *record, uint64_t mo
     if (op->count == 0 && inside > 0 && op->kind != LS_BULK_SHARED) {
         tma *t = &c->async->tma;
         op->count = 1;
-        op->base = LOST_BASE + (((uint64_t)c->id << 24) + t->lost) * 128;
+        op->lost = true;
+        op->move = LOST_BASE + (((uint64_t)c->id << 24) + t->lost) * 128;
         t->lost += (uint32_t)((inside + 127) / 128);
         c->n.async.tma.lost_addresses++;
     }
     op->width = op->count == 0 ? 0 : (uint32_t)((inside + op->count - 1) / op->count);
     if (inside == 0)
         op->count = 0;
-    op->whole = op->count != 0 && op->base == 0 && are_whole(op, addresses, move);
+    op->whole = op->count != 0 && !op->lost && are_whole(op, addresses);
     if (op->kind == LS_BULK_SHARED) { /* lines of shared memory: nothing of it is in global memory */
         op->count = (uint32_t)((bytes + CGA_LINE - 1) / CGA_LINE);
         op->width = CGA_LINE;
@@ -173,11 +174,12 @@ void tma_issue(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, l
                     .kind = inst->bulk_op,
                     .warp = (uint8_t)warp,
                     .group = t->warps[warp].open,
-                    .dyn = async_dyn(c, warp, dyn),
+                    .first = (dyn->addr >> 2) + LS_BULK_WORD_ADDRESSES,
+                    .move = ls_cta_move(cta, dyn),
                     .issued = at,
                     .ready = at + setup_cycles(c, inst) };
     count_for(c, warp);
-    read_record(c, op, record, ls_cta_move(cta, dyn));
+    read_record(c, op, record);
     if (is_grouped(op->kind))
         t->warps[warp].pending[op->group % TMA_GROUPS]++;
     t->order[t->tail++ % TMA_OPS] = (uint16_t)index;

@@ -43,10 +43,10 @@ typedef struct tma_counters {
 /* A copy from its issue to its end. */
 typedef struct tma_op {
     uint64_t place;         /* LS_BULK_WORD_PLACE */
-    uint64_t base;          /* of a copy whose addresses are lost: one that was made up */
+    uint64_t move;          /* to be added to its addresses; the one that was made up if they are lost */
     uint64_t bytes;         /* of the whole copy */
     ls_cycle issued, ready; /* ready: addresses can be made */
-    uint32_t dyn;           /* of its warp's block */
+    uint32_t first;         /* of its addresses, among those of its warp's block */
     uint32_t count, width;  /* transfers; bytes of each */
     uint32_t index, offset; /* the next: transfer, byte in it */
     uint32_t out;           /* requests without an answer */
@@ -54,6 +54,7 @@ typedef struct tma_op {
     uint8_t warp, group;
     bool used, made; /* made: all requests have been */
     bool multicast;
+    bool lost;  /* the trace does not have its addresses: it has one transfer */
     bool whole; /* each transfer is of whole sectors in one line, and in another one than the next */
 } tma_op;
 

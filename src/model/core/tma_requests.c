@@ -5,8 +5,7 @@
 
 /* ----------------------------------------------------------------------------------------------- addresses */
 
-/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. A copy whose addresses
- * are lost has one transfer. */
+/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. */
 typedef struct transfers {
     const uint64_t *at;
     uint64_t move;
@@ -14,11 +13,9 @@ typedef struct transfers {
 
 static transfers transfers_of(const core *c, const tma_op *op)
 {
-    if (LS_UNLIKELY(op->base != 0))
-        return (transfers){ .at = &op->base };
+    static const uint64_t lost = 0;
     const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
-    const ls_dyn *dyn = &cta->dyns[op->dyn];
-    return (transfers){ cta->addrs + (dyn->addr >> 2) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
+    return (transfers){ op->lost ? &lost : cta->addrs + op->first, op->move };
 }
 
 /* The next sector of a copy, with the bytes of all following transfers that lie in it. */
