@@ -194,7 +194,8 @@ void domain_run_window(ls_domain *domain)
     _Atomic uint8_t *has_mail = &engine->mail[before][domain->place];
     if (atomic_load_explicit(has_mail, memory_order_relaxed) != 0) {
         atomic_store_explicit(has_mail, 0, memory_order_relaxed);
-        link_exchange(domain, before);
+        if (domain->looking != NULL || engine->mail_of.count != 0)
+            link_exchange(domain, before);
     }
     _Atomic uint8_t *out_mail = engine->mail[before ^ 1];
     if (LS_LIKELY(domain->region_count == 1)) {
