@@ -1,5 +1,5 @@
 /* mail.c: mailboxes: the way of messages to the wheel of their receiver while several threads share a window. One thread
- * alone puts them there itself.
+ * alone puts them there itself, after it has emptied the mailboxes of the window before.
  *
  * Each thread has a mailbox for each region and for each parity of a window. What domains that it runs send in a window
  * goes there, in the order of sending, whatever the links. In the next window the receiver empties the boxes of all
@@ -48,6 +48,17 @@ void mail_take(const ls_engine *engine, ls_region *region, unsigned parity)
             region_take_message(region, message);
         }
     }
+}
+
+void mail_take_before(ls_domain *const *domains, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const ls_group *group = domains[i]->group;
+        for (uint32_t r = 0; r < domains[i]->region_count && group->mailed; r++)
+            mail_take(group->engine, domains[i]->regions[r], (group->window_index + 1) & 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        domains[i]->group->mailed = false;
 }
 
 void mail_take_all(const ls_engine *engine)

@@ -11,6 +11,8 @@
 
 void run_window(run *r)
 {
+    if (LS_UNLIKELY(r->engine->mail_of.count != 0))
+        mail_take_before(r->runnable, r->runnable_count);
     for (size_t i = 0; i < r->runnable_count; i++)
         run_domain(r, r->runnable[i]);
 }
@@ -39,6 +41,8 @@ void run_close_windows(run *r)
 void run_group(const run *r, ls_group *group)
 {
     while (plan_group(r, group, r->engine->window_end)) {
+        if (LS_UNLIKELY(group->mailed))
+            mail_take_before(group->runnable, group->runnable_count);
         for (size_t i = 0; i < group->runnable_count; i++)
             run_domain(r, group->runnable[i]);
         close_window(r, group);

@@ -259,6 +259,7 @@ struct ls_group {
     ls_time next_start;  /* when it next has work, if that is not before the end of the meeting */
     uint64_t windows, windows_before; /* before: when the meeting began */
     uint64_t work;                    /* region cycles in this meeting */
+    bool mailed; /* threads shared its last window: what was sent in it lies in mailboxes */
     uint64_t last_work, last_windows; /* of the meeting before: estimates */
     uint32_t thread;                  /* that runs it if threads take whole groups */
     struct scaling_group *scaling;    /* NULL unless the run measures itself */
@@ -419,6 +420,9 @@ void domain_run_window(ls_domain *domain);
 void mail_set_out(ls_domain *domain, const thread_mail *mail);
 ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err);  /* before each run */
 void mail_take(const ls_engine *engine, ls_region *region, unsigned parity); /* into the region's wheel */
+/* The mail of the window before of domains of which one thread is about to run a window: what is sent in that window goes
+ * behind it. */
+void mail_take_before(ls_domain *const *domains, size_t count);
 void mail_take_all(const ls_engine *engine); /* of all regions, with all threads at rest */
 
 /* run.c */

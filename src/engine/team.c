@@ -167,6 +167,7 @@ static void hand_out(run *r)
     empty_queues(r);
     for (size_t i = 0; i < r->runnable_count; i++) {
         worker *w = &r->workers[r->owner[r->runnable[i]->id]];
+        r->runnable[i]->group->mailed = true;
         w->queue[w->count++] = r->runnable[i];
     }
     open_queues(r);

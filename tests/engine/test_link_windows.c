@@ -7,7 +7,7 @@
 typedef struct machine {
     ls_engine *engine;
     ls_region *from, *to;
-    ls_link *link, *other;
+    ls_link *link, *other, *far;
 } machine;
 
 static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
@@ -38,6 +38,12 @@ static int setup(void **state)
                                                     .credits = 16,
                                                     .payload_bytes = 4,
                                                     .receive = receive });
+    m->far = new_link(m->engine, &(ls_link_spec){ .name = "far",
+                                                  .from = m->from,
+                                                  .to = m->to,
+                                                  .latency_cycles = 2000,
+                                                  .credits = 16,
+                                                  .receive = receive });
     run_all(m->engine); /* nothing to do, but now the engine is set up */
     assert_int_equal(mail_prepare(m->engine, 3, NULL), LS_OK);
     *state = m;
@@ -115,6 +121,35 @@ static void test_mail_of_threads_comes_in_the_order_of_links(void **state)
     assert_int_equal(first->next->next->order, m->other->id * 2);
 }
 
+/* A window that threads share, and one that a thread runs alone: its messages go into the wheel behind those that lay in
+ * mailboxes. */
+static void test_mail_comes_before_messages_of_one_thread(void **state)
+{
+    machine *m = *state;
+    ls_domain *const domains[] = { m->from->domain, m->to->domain };
+    ls_group *group = domains[0]->group;
+    enter(m->from, 1, 5);
+    assert_non_null(ls_link_send(m->far, 1));
+    const arrival *first = link_slot(m->far, 0);
+    assert_null(m->far->far_last);
+    group->window_index = 2;
+    group->mailed = true;
+    mail_take_before(domains, 2);
+    assert_false(group->mailed);
+    assert_ptr_equal(m->far->far_last, first);
+    enter(m->from, 2, 15);
+    m->from->out = NULL;
+    assert_non_null(ls_link_send(m->far, 1));
+    assert_ptr_equal(m->far->far_last->next, first);
+    assert_int_equal(m->far->far_last->cycle, 2015);
+    assert_int_equal(m->to->far_count, 1);
+    m->to->now = 1000; /* both have come near */
+    wheel_move_far_in(m->to);
+    assert_int_equal(arrivals_at(m->to, 2005), 1);
+    assert_int_equal(arrivals_at(m->to, 2015), 1);
+    assert_null(m->far->far_last);
+}
+
 /* Windows are ten cycles long, like the latency. Credits returned in one window count from the next on, in any
  * order of the sides. */
 static void test_credits_of_this_window_do_not_count(void **state)
@@ -182,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_messages_of_this_window_are_not_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mail_of_threads_comes_in_the_order_of_links, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_mail_comes_before_messages_of_one_thread, setup, teardown),
         cmocka_unit_test_setup_teardown(test_credits_of_this_window_do_not_count, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_sender_that_waits_looks_again, setup, teardown),
     };
