@@ -1,9 +1,10 @@
 /* link.c: the only way between domains: latency, width, credits, and waking of waiters.
  *
- * A message lies in a slot. The sender writes it, and the receiver reads it at least one window later, when it finds
- * the message in a mailbox (mail.c). A slot is written again only after the credit of its message has returned. Messages
- * are delivered in order, so slots are used in turn. There are only as many as were ever needed at once: on most links far
- * fewer than credits. When their number doubles, messages under way stay where they are.
+ * A message lies in a slot. The sender writes it, and the receiver reads it at least one window later, from its wheel. The
+ * send puts it there, or into a mailbox while several threads share the window (mail.c). A slot is written again only
+ * after the credit of its message has returned. Messages are delivered in order, so slots are used in turn. There are only
+ * as many as were ever needed at once: on most links far fewer than credits. When their number doubles, messages under way
+ * stay where they are.
  *
  * Credits return in a ring of cycles, which the sender reads when it needs some; it is not notified.
  * Depending on the threads, it may or may not find credits that the receiver returns in the same window. That

@@ -5,8 +5,8 @@
  *
  * Ownership while windows run: a domain and its regions belong to the thread that runs the domain in this
  * window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`). The
- * receiver reads the sender's news one window later, with a barrier in between, from the copy of the other
- * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on
+ * receiver reads the sender's messages one window later, with a barrier in between, from the mailboxes of the other
+ * parity; a thread that runs all domains of a group writes into their wheels. Only credits may be looked at in the window in which they were given: each says from which cycle on
  * it counts, which is never one of that window. The planner alone writes to ls_engine, while all other threads
  * wait. With several groups, a group belongs to its planner during a meeting, and links between groups are
  * exchanged between meetings, by the engine's planner. */
