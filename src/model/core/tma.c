@@ -47,13 +47,12 @@ uint32_t tma_take_port(core *c, uint32_t cycles)
     return wait;
 }
 
-/* Sectors go through the port; the first cycle after them. */
-static inline ls_cycle move_sectors(tma *t, ls_cycle now, uint32_t count)
+/* Sectors go through the port. */
+static inline void move_sectors(tma *t, ls_cycle now, uint32_t count)
 {
     uint64_t cost = (uint64_t)t->port_cost * count;
     t->port_free = later(now << TMA_ONE_SHIFT, t->port_free) + cost;
     t->port_taken += cost;
-    return (t->port_free + (UINT64_C(1) << TMA_ONE_SHIFT) - 1) >> TMA_ONE_SHIFT;
 }
 
 /* --------------------------------------------------------------------------------------------------- issue */
@@ -287,47 +286,43 @@ static inline bool is_full(const core *c)
     return t->sectors > t->most;
 }
 
-/* Sectors are in the core, or written, in cycle `at`; returns when they have passed the port. */
-static inline ls_cycle take_answer(tma *t, tma_op *op, uint32_t sectors, ls_cycle at)
+/* Sectors are in the core, or written, in cycle `at`. */
+static inline void take_answer(tma *t, tma_op *op, uint32_t sectors, ls_cycle at)
 {
     t->sectors -= sectors;
     op->out -= sectors;
-    return op->kind == LS_BULK_LOAD ? move_sectors(t, at, sectors) : at;
+    if (LS_LIKELY(op->kind == LS_BULK_LOAD))
+        move_sectors(t, at, sectors);
 }
 
-static inline bool is_answered(const tma_op *op)
+/* After an answer that came, or whose sectors were written, in cycle `at`: it may be the last one of a copy. full: before it no
+ * request could be made. */
+static void answered(core *c, uint32_t index, bool full, ls_cycle at, ls_cycle now)
 {
-    return op->out == 0 && op->made;
-}
-
-/* The last answer of a copy, which ends in cycle `end`, or one for which requests have waited. */
-static void answered(core *c, uint32_t index, bool waited, ls_cycle end, ls_cycle now)
-{
-    if (is_answered(&c->async->tma.ops[index]))
-        finish(c, index, later(end, now + 1));
-    if (waited)
+    const tma *t = &c->async->tma;
+    const tma_op *op = &t->ops[index];
+    if (op->out == 0 && op->made) {
+        if (op->kind == LS_BULK_LOAD) /* the port took its sectors just now */
+            at = (t->port_free + (UINT64_C(1) << TMA_ONE_SHIFT) - 1) >> TMA_ONE_SHIFT;
+        finish(c, index, later(at, now + 1));
+    }
+    if (full && t->head != t->tail) /* requests have waited */
         async_look(c, now + 1);
-}
-
-/* Requests wait for answers. */
-static inline bool are_waiting(const core *c)
-{
-    return LS_UNLIKELY(is_full(c)) && c->async->tma.head != c->async->tma.tail;
 }
 
 void tma_reply(core *c, uint32_t index)
 {
     tma *t = &c->async->tma;
-    bool waited = are_waiting(c);
-    ls_cycle end = take_answer(t, &t->ops[index], 1, c->now);
-    answered(c, index, waited, end, c->now);
+    const bool full = is_full(c);
+    take_answer(t, &t->ops[index], 1, c->now);
+    answered(c, index, full, c->now, c->now);
 }
 
 /* Apart, so that the common way saves no registers for it. */
-static __attribute__((noinline)) void answered_line(core *c, ls_link *link, uint32_t index, bool waited,
-                                                    ls_cycle end, ls_cycle now)
+static __attribute__((noinline)) void answered_line(core *c, ls_link *link, uint32_t index, bool full,
+                                                    ls_cycle now)
 {
-    answered(c, index, waited, end, now);
+    answered(c, index, full, (c->async->tma.in_free - 1) >> TMA_ONE_SHIFT, now);
     ls_link_release(link, 1);
 }
 
@@ -337,13 +332,14 @@ void tma_line_reply(core *c, ls_link *link, const ls_sector_message *message, ls
 {
     tma *t = &c->async->tma;
     const uint32_t sectors = ls_sector_bits(message->sectors), index = message->token & TMA_TOKEN_OP;
-    const bool waited = are_waiting(c);
-    uint64_t loads = (uint64_t)ring_count(&c->ldst.reply_ring) * t->in_cost;
+    tma_op *op = &t->ops[index];
+    const uint64_t loads = (uint64_t)ring_count(&c->ldst.reply_ring) * t->in_cost;
     t->in_free = later(t->in_free + (uint64_t)sectors * t->in_cost, ((now + 1) << TMA_ONE_SHIFT) + loads);
     c->n.replies += sectors;
-    ls_cycle end = take_answer(t, &t->ops[index], sectors, (t->in_free - 1) >> TMA_ONE_SHIFT);
-    if (waited || is_answered(&t->ops[index]))
-        answered_line(c, link, index, waited, end, now);
+    const bool full = is_full(c);
+    take_answer(t, op, sectors, (t->in_free - 1) >> TMA_ONE_SHIFT);
+    if (full || op->out == 0)
+        answered_line(c, link, index, full, now);
     else
         ls_link_release(link, 1);
 }
@@ -387,7 +383,7 @@ static inline void send_requests(core *c, tma_op *op, uint32_t index, ls_cycle n
     count_for(c, op->warp);
     const uint32_t count = tma_send_requests(c, op, index);
     if (is_grouped(op->kind)) /* it reads them from shared memory */
-        (void)move_sectors(t, now, count);
+        move_sectors(t, now, count);
     c->n.async.tma.sectors += count;
     t->sectors += count;
     op->out += count;
