@@ -195,8 +195,8 @@ static inline uint32_t enter_whole(core *c, tma_op *op, uint32_t index, ls_secto
 {
     const tma *t = &c->async->tma;
     const ls_sector_message message = message_of(c, index, kind);
-    const transfers from_record = transfers_of(c, op);
-    const uint64_t *at = from_record.at + op->index;
+    const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
+    const uint64_t *at = cta->addrs + op->first + op->index;
     const uint32_t each = op->width / SECTOR_BYTES, most = t->most - t->sectors;
     uint32_t count = op->count - op->index, entered = 0;
     count = count < t->burst ? count : t->burst;
@@ -204,10 +204,9 @@ static inline uint32_t enter_whole(core *c, tma_op *op, uint32_t index, ls_secto
         count = most / each + 1;
     op->index += count;
     if (LS_LIKELY(each == LINE_SECTORS && c->ldst.map.spreads))
-        entered = enter_full_lines(c, &message, at, from_record.move, count);
+        entered = enter_full_lines(c, &message, at, op->move, count);
     if (LS_UNLIKELY(entered != count))
-        entered +=
-            enter_or_queue(c, &message, at + entered, from_record.move, count - entered, (1u << each) - 1);
+        entered += enter_or_queue(c, &message, at + entered, op->move, count - entered, (1u << each) - 1);
     c->n.requests_sent += (uint64_t)entered * each;
     return count * each;
 }

@@ -130,6 +130,8 @@ static void set_spread(mem_map *map, uint64_t slice_mask)
         if (i < 256)
             map->lowest_local[i] = (uint8_t)(place.local >> map->interleave_shift);
     }
+    map->slice_mask = map->slices_per_channel - 1;
+    map->low_mask = (UINT64_C(1) << map->interleave_shift) - 1;
     map->spreads = true;
     map->upper = UINT64_MAX;
 }

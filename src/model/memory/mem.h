@@ -62,9 +62,11 @@ typedef struct ls_address_map {
     uint8_t lowest_local[256];
     uint64_t upper, upper_local;
     uint32_t upper_place;
-    bool spreads;   /* spread_of has all of it */
-    mem_bits local; /* of the address without the channel: all bits except the slice's */
-    mem_bits slice; /* the lowest bank bits */
+    uint32_t slice_mask; /* slices_per_channel - 1 */
+    uint64_t low_mask;   /* the bits below the interleaving boundary */
+    bool spreads;        /* spread_of has all of it */
+    mem_bits local;      /* of the address without the channel: all bits except the slice's */
+    mem_bits slice;      /* the lowest bank bits */
     mem_bits bank, row, column;
     /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last
      * answer without them, and the address above them that it is for. */
@@ -89,9 +91,9 @@ static inline ls_sector_place mem_map_place_spread(mem_map *map, uint64_t addres
         mem_map_set_upper(map, high >> 8);
     const uint32_t global = channel << map->slice_shift ^ map->upper_place ^ map->spread_of[0][lowest];
     return (ls_sector_place){ .channel = global >> map->slice_shift,
-                              .slice = global & (map->slices_per_channel - 1),
+                              .slice = global & map->slice_mask,
                               .local = map->upper_local | (uint64_t)map->lowest_local[lowest] << shift |
-                                       (address ^ above << shift) };
+                                       (address & map->low_mask) };
 }
 /* The same for the one owner of any map: neighbours of the address before cost less. */
 static inline ls_sector_place mem_map_place_again(mem_map *map, uint64_t address)
