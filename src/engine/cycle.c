@@ -137,14 +137,12 @@ static inline ls_cycle step(ls_region *region, ls_ticker *single, ls_cycle cycle
 
 static inline void begin_turn(ls_region *region)
 {
-    region->running = true;
     region->reach = WHEEL_SIZE;
 }
 
 static inline void end_turn(ls_region *region)
 {
     region->floor = region->now + 1;
-    region->running = false;
     region->reach = 0;
 }
 

@@ -124,7 +124,7 @@ const ls_clock *ls_region_clock(const ls_region *region)
 
 ls_cycle ls_region_now(ls_region *region)
 {
-    if (!region->running)
+    if (!region_runs(region))
         region_sync(region);
     return region->now;
 }

@@ -60,14 +60,14 @@ static inline bool ready(ls_link *link, ls_cycle now)
 
 bool ls_link_ready(ls_link *link)
 {
-    hot_assert(link->from->running);
+    hot_assert(region_runs(link->from));
     return ready(link, link->from->now);
 }
 
 uint32_t ls_link_credits(const ls_link *link)
 {
     /* Between runs everything that was given counts. */
-    ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
+    ls_cycle now = region_runs(link->from) ? link->from->now : LS_CYCLE_MAX;
     return link->credit_total - ((uint32_t)link->tail - home_at(link, now));
 }
 
@@ -204,7 +204,7 @@ static __attribute__((noinline)) void *send_in_found(ls_link *link, uint32_t wir
 void *ls_link_send(ls_link *link, uint32_t wire_bytes)
 {
     ls_cycle now = link->from->now;
-    hot_assert(link->from->running);
+    hot_assert(region_runs(link->from));
     if (now < link->wire_cycle)
         return NULL;
     if ((uint32_t)link->tail == link->slots_end)
@@ -255,7 +255,7 @@ static void arm_wake(ls_link *link)
     if (link->wake_queued)
         return;
     collect_credits(link, from->now);
-    ls_cycle cycle = from->running ? from->now + 1 : from->floor;
+    ls_cycle cycle = region_runs(from) ? from->now + 1 : from->floor;
     if (credits(link) == 0) {
         if (link->home == released(link)) {
             look_again(link);
@@ -292,7 +292,7 @@ static inline void add_waiter(ls_link *link, ls_event *event)
  * waiters are served in the order of arrival. */
 void ls_link_wait(ls_link *link, ls_event *event)
 {
-    hot_assert(link->from->running && event->region == NULL);
+    hot_assert(region_runs(link->from) && event->region == NULL);
     add_waiter(link, event);
     plan_service(link);
 }
@@ -406,7 +406,7 @@ void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
     ls_cycle *ring = link->credit_ring;
-    hot_assert(to->running && entries <= link_held(link));
+    hot_assert(region_runs(to) && entries <= link_held(link));
     if (LS_UNLIKELY(entries != link->quick_entries)) {
         release_slow(link, entries);
         return;

@@ -63,6 +63,10 @@ void mail_take_before(ls_domain *const *domains, size_t count)
 
 void mail_take_all(const ls_engine *engine)
 {
+    if (engine->mail_of.count == 0)
+        return;
+    for (size_t i = 0; i < engine->groups.count; i++)
+        engine->groups.at[i]->mailed = false;
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
             for (unsigned parity = 0; parity < 2; parity++)

@@ -11,8 +11,6 @@
 
 void run_window(run *r)
 {
-    if (LS_UNLIKELY(r->engine->mail_of.count != 0))
-        mail_take_before(r->runnable, r->runnable_count);
     for (size_t i = 0; i < r->runnable_count; i++)
         run_domain(r, r->runnable[i]);
 }
@@ -238,6 +236,7 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     if (status != LS_OK)
         return status;
     assign(r);
+    mail_take_all(engine);
     take_up(r);
     links_prepare(engine);
     atomic_store_explicit(&engine->stop_requested, false, memory_order_relaxed);

@@ -113,10 +113,8 @@ struct ls_region {
     uint64_t active_summary; /* bit w: active[w] != 0; of a single ticker 1: it has work */
     size_t far_count;
     ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
-    bool running;      /* `now` is the present: a cycle of this region is running */
-    uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
-    mailbox *
-        out; /* by place: of the thread that runs this region, for messages of the window; NULL: no other thread runs */
+    uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE in a cycle of it, else 0 */
+    mailbox *out;      /* by place: of this thread, for messages of the window; NULL: no other thread runs */
     _Atomic uint8_t *out_mail;    /* by place of the receiver's domain: there is mail of the window */
     uint8_t summary[WHEEL_WORDS]; /* occupied[w] != 0 */
     uint64_t occupied[WHEEL_WORDS];
@@ -144,6 +142,12 @@ struct ls_region {
     const ls_region *synced_with; /* region_sync() was last called in this cycle of this region */
     ls_cycle synced_at;
 };
+
+/* `now` is the present. */
+static inline bool region_runs(const ls_region *region)
+{
+    return region->reach != 0;
+}
 
 /* ------------------------------------------------------------------------------------------------- link */
 

@@ -91,6 +91,7 @@ static void look_after_alone(run *r, uint64_t now)
 static void run_window_timed(run *r)
 {
     uint64_t start = host_clock_ns();
+    mail_take_before(r->runnable, r->runnable_count);
     run_window(r);
     uint64_t end = host_clock_ns(), ns = end - start;
     look_after_alone(r, end);

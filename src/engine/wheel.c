@@ -119,7 +119,7 @@ bool wheel_add_far(ls_region *region, arrival *a)
 
 void wheel_add_arrival(ls_region *region, arrival *a)
 {
-    hot_assert(a->cycle >= (region->running ? region->now : region->floor));
+    hot_assert(a->cycle >= (region_runs(region) ? region->now : region->floor));
     if (LS_UNLIKELY(a->cycle - region->now >= WHEEL_SIZE))
         (void)wheel_add_far(region, a); /* without memory the run ends */
     else
@@ -130,7 +130,7 @@ void wheel_add_arrival(ls_region *region, arrival *a)
 static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycle)
 {
     assert(event->region == NULL && event->fn != NULL);
-    if (!region->running && cycle < region->floor)
+    if (!region_runs(region) && cycle < region->floor)
         cycle = region->floor;
     assert(cycle >= region->now);
     if (cycle - region->now < WHEEL_SIZE) {
@@ -143,7 +143,7 @@ static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycl
 
 static COLD void schedule_at_slow(ls_region *region, ls_event *event, ls_cycle cycle)
 {
-    if (!region->running) {
+    if (!region_runs(region)) {
         region->domain->touched = true;
         region_sync(region);
     }
@@ -152,7 +152,7 @@ static COLD void schedule_at_slow(ls_region *region, ls_event *event, ls_cycle c
 
 static COLD void schedule_from_outside(ls_region *region, ls_event *event, uint64_t delay_cycles)
 {
-    if (!region->running) {
+    if (!region_runs(region)) {
         region->domain->touched = true;
         region_sync(region);
     }
@@ -186,7 +186,7 @@ void ls_cancel(ls_event *event)
     if (region == NULL)
         return;
     event->region = NULL;
-    if (!region->running)
+    if (!region_runs(region))
         region->domain->touched = true;
     if (event->cycle - region->now >= WHEEL_SIZE) {
         far_remove(region, event->place);
@@ -393,7 +393,7 @@ void ls_ticker_wake(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
     /* A region with work already stands at the present: its next cycle is the one to come. */
-    if (LS_UNLIKELY(!region->running) && region->active_summary == 0) {
+    if (LS_UNLIKELY(!region_runs(region)) && region->active_summary == 0) {
         wake_from_outside(ticker);
         return;
     }

@@ -65,7 +65,7 @@ static inline void bucket_add_arrival(ls_region *region, arrival *a)
 /* A message that other domains have sent. */
 static inline void region_take_message(ls_region *region, arrival *message)
 {
-    hot_assert(message->cycle >= (region->running ? region->now : region->floor));
+    hot_assert(message->cycle >= (region_runs(region) ? region->now : region->floor));
     if (LS_UNLIKELY(message->cycle - region->now >= WHEEL_SIZE))
         link_hold_far(arrival_link(region, message), message);
     else

@@ -66,7 +66,6 @@ static void enter(ls_region *region, uint64_t window, ls_cycle now)
     region->out_mail = engine->mail[window & 1];
     region->now = now;
     region->floor = now + 1;
-    region->running = true;
     region->reach = WHEEL_SIZE;
 }
 
