@@ -5,9 +5,7 @@ static inline void deliver(ls_region *region, ls_link *link, const arrival *mess
 {
     link->head++;
     region->messages_in++;
-    if (LS_UNLIKELY(link->special && link->engine->hook_deliver->subscribers != 0))
-        link_fire_deliver(link, message, now);
-    link->receive(link->receiver, link, message + 1, now);
+    link->deliver(link->receiver, link, message + 1, now);
 }
 
 /* Nothing that runs in a cycle adds arrivals to it. */
@@ -88,46 +86,45 @@ static __attribute__((noinline)) void run_several_tickers(ls_region *region, ls_
     }
 }
 
-/* Most regions have one ticker. True if one has work in the next cycle. */
-static inline bool run_tickers(ls_region *region, ls_cycle now)
+/* Most regions have one ticker, of which active_summary says all. True if there is work in the next cycle. */
+static inline bool run_tickers(ls_region *region, ls_ticker *single, ls_cycle now)
 {
-    ls_ticker *single = region->single;
     if (LS_UNLIKELY(single == NULL)) {
         run_several_tickers(region, now);
         return region->active_summary != 0;
     }
-    region->active[0] = 0;
+    region->active_summary = 0;
     region->ticks_run++;
-    if (single->fn(single->self, now)) {
-        region->active[0] = 1; /* as active_summary still is */
-        return true;
-    }
-    region->active_summary = region->active[0];
-    return region->active_summary != 0;
+    if (!single->fn(single->self, now))
+        return region->active_summary != 0;
+    region->active_summary = 1;
+    return true;
 }
 
 static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
 {
     run_events(region, b, cycle);
-    bucket_unmark(region, cycle);
+    (void)bucket_unmark(region, cycle);
 }
 
 /* Runs a cycle; returns the next one with work. */
-static inline ls_cycle step(ls_region *region, ls_cycle cycle)
+static inline ls_cycle step(ls_region *region, ls_ticker *single, ls_cycle cycle)
 {
     region->now = cycle;
-    region->floor = cycle + 1;
     region->cycles_run++;
     if (LS_UNLIKELY(region->far_count > 0))
         wheel_move_far_in(region);
     bucket *b = &region->wheel[cycle & WHEEL_MASK];
-    if (((uintptr_t)b->arrivals | (uintptr_t)b->events) != 0) {
+    if (b->arrivals != NULL || b->events != NULL) {
         run_arrivals(region, b, cycle);
         run_events(region, b, cycle);
-        bucket_unmark(region, cycle);
+        uint64_t later = bucket_unmark(region, cycle) >> cycle % 64;
+        if (region->active_summary == 0)
+            return LS_LIKELY(later != 0) ? cycle + (uint64_t)__builtin_ctzll(later)
+                                         : wheel_search_words(region, cycle);
     }
     if (region->active_summary != 0) {
-        bool again = run_tickers(region, cycle);
+        bool again = run_tickers(region, single, cycle);
         if (LS_UNLIKELY(b->events != NULL)) { /* scheduled by a ticker for this same cycle */
             run_late_events(region, b, cycle);
             again = region->active_summary != 0;
@@ -138,22 +135,28 @@ static inline ls_cycle step(ls_region *region, ls_cycle cycle)
     return wheel_search(region, cycle);
 }
 
-static inline void set_running(ls_region *region, bool running)
+static inline void begin_turn(ls_region *region)
 {
-    region->running = running;
-    region->reach = running ? WHEEL_SIZE : 0;
+    region->reach = WHEEL_SIZE;
+}
+
+static inline void end_turn(ls_region *region)
+{
+    region->floor = region->now + 1;
+    region->reach = 0;
 }
 
 ls_cycle region_run(ls_region *region, ls_cycle limit)
 {
+    ls_ticker *single = region->single;
     ls_cycle cycle = wheel_next(region);
     if (LS_UNLIKELY(cycle >= limit))
         return cycle;
-    set_running(region, true);
+    begin_turn(region);
     do
-        cycle = step(region, cycle);
+        cycle = step(region, single, cycle);
     while (cycle < limit);
-    set_running(region, false);
+    end_turn(region);
     return cycle;
 }
 
@@ -170,15 +173,16 @@ static inline void note_turn(ls_region *region, ls_cycle cycle)
 static inline void run_turn(ls_region *region, ls_time end)
 {
     ls_domain *domain = region->domain;
-    ls_cycle cycle = region->next_cycle;
+    ls_cycle cycle = region->next_cycle, limit = clock_cycle_at(&region->clock, end);
     domain->current = region;
     domain->touched = false;
-    set_running(region, true);
-    do {
-        cycle = step(region, cycle);
-        note_turn(region, cycle);
-    } while (region->next_fs < end && !domain->touched);
-    set_running(region, false);
+    ls_ticker *single = region->single;
+    begin_turn(region);
+    do
+        cycle = step(region, single, cycle);
+    while (cycle < limit && !domain->touched);
+    end_turn(region);
+    note_turn(region, cycle);
 }
 
 /* The two regions that are next in turn, the first created first among equals. */

@@ -1,5 +1,5 @@
 /* domain.c: domains and regions, and the running of one domain for one window. */
-#include "engine/state.h"
+#include "engine/wheel.h"
 
 #define REGIONS_MAX 8u
 
@@ -124,7 +124,7 @@ const ls_clock *ls_region_clock(const ls_region *region)
 
 ls_cycle ls_region_now(ls_region *region)
 {
-    if (!region->running)
+    if (!region_runs(region))
         region_sync(region);
     return region->now;
 }
@@ -179,21 +179,28 @@ ls_time engine_last_cycle(const ls_engine *engine)
     return last;
 }
 
+static inline void enter_window(ls_region *region, _Atomic uint8_t *out_mail)
+{
+    region->sent_min = LS_CYCLE_MAX;
+    region->out_mail = out_mail;
+}
+
 void domain_run_window(ls_domain *domain)
 {
     ls_engine *engine = domain->engine;
     const ls_group *group = domain->group;
     unsigned before = (group->window_index + 1) & 1;
     domain->window = group->window_index;
-    _Atomic uint8_t *mail = &engine->mail[before][domain->place];
-    if (atomic_load_explicit(mail, memory_order_relaxed) != 0) {
-        atomic_store_explicit(mail, 0, memory_order_relaxed);
-        link_exchange(domain, before);
+    _Atomic uint8_t *has_mail = &engine->mail[before][domain->place];
+    if (atomic_load_explicit(has_mail, memory_order_relaxed) != 0) {
+        atomic_store_explicit(has_mail, 0, memory_order_relaxed);
+        if (domain->looking != NULL || engine->mail_of.count != 0)
+            link_exchange(domain, before);
     }
+    _Atomic uint8_t *out_mail = engine->mail[before ^ 1];
     if (LS_LIKELY(domain->region_count == 1)) {
         ls_region *region = domain->regions[0];
-        region->sent_min = LS_CYCLE_MAX;
-        region->window = domain->window;
+        enter_window(region, out_mail);
         domain->current = region;
         uint64_t before_run = region->cycles_run;
         ls_cycle next = region_run(region, group->limits[region->clock_id]);
@@ -205,8 +212,7 @@ void domain_run_window(ls_domain *domain)
     } else {
         uint64_t cycles = 0;
         for (uint32_t i = 0; i < domain->region_count; i++) {
-            domain->regions[i]->sent_min = LS_CYCLE_MAX;
-            domain->regions[i]->window = domain->window;
+            enter_window(domain->regions[i], out_mail);
             cycles -= domain->regions[i]->cycles_run;
         }
         engine->next_time[domain->place] = regions_run(domain, group->window_end);

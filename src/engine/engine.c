@@ -41,7 +41,6 @@ void ls_engine_destroy(ls_engine *engine)
         ls_domain *domain = engine->domains.at[i];
         for (uint32_t r = 0; r < domain->region_count; r++)
             wheel_fini(domain->regions[r]);
-        vec_fini(&domain->incoming);
         arena_fini(&domain->arena);
     }
     hooks_fini(engine);
@@ -51,6 +50,7 @@ void ls_engine_destroy(ls_engine *engine)
     vec_fini(&engine->groups);
     vec_fini(&engine->links);
     vec_fini(&engine->cross);
+    vec_fini(&engine->mail_of);
     vec_fini(&engine->clocks);
     vec_fini(&engine->blocks);
     vec_fini(&engine->parts);

@@ -1,17 +1,18 @@
 /* link.c: the only way between domains: latency, width, credits, and waking of waiters.
  *
- * A message lies in a slot. The sender writes it, and the receiver reads it at least one window later. It is
- * written again only after the credit of its message has returned. Messages are delivered in order, so the
- * oldest slots are free: one for each returned credit. A ring with a place per credit has the positions of the
- * messages. There are only as many slots as were ever needed at once: on most links far fewer than credits.
+ * A message lies in a slot. The sender writes it, and the receiver reads it at least one window later, from its wheel. The
+ * send puts it there, or into a mailbox while several threads share the window (mail.c). A slot is written again only
+ * after the credit of its message has returned. Messages are delivered in order, so slots are used in turn. There are only
+ * as many as were ever needed at once: on most links far fewer than credits. When their number doubles, messages under way
+ * stay where they are.
  *
  * Credits return in a ring of cycles, which the sender reads when it needs some; it is not notified.
  * Depending on the threads, it may or may not find credits that the receiver returns in the same window. That
  * makes no difference, because their cycle is after the window. A waiting sender that finds none looks again
  * in each window.
  *
- * A link between groups works the same way with meetings for windows, except that the mark for new messages is
- * one byte of the engine, which the planner reads between meetings. */
+ * A link between groups works the same way with meetings for windows, except that the receiver gets its messages
+ * from the ring: a byte of the engine says that there are some, which the planner reads between meetings. */
 #include "engine/wheel.h"
 
 #include <string.h>
@@ -29,11 +30,14 @@ static inline uint32_t credits(const ls_link *link)
     return link->credit_total - ((uint32_t)link->tail - link->home);
 }
 
-/* What `home` is when the credits that have come until now are collected. */
+/* What `home` is when the credits that have come until now are collected. They come in the order of cycles: most often all
+ * have come. */
 static inline uint32_t home_at(const ls_link *link, ls_cycle now)
 {
     uint32_t home = link->home, end = released(link);
-    while (home != end && link->credit_ring[home & link->ring_mask] <= now)
+    if (home == end || link->credit_ring[(end - 1) & link->ring_mask] <= now)
+        return end;
+    while (link->credit_ring[home & link->ring_mask] <= now)
         home++;
     return home;
 }
@@ -56,14 +60,14 @@ static inline bool ready(ls_link *link, ls_cycle now)
 
 bool ls_link_ready(ls_link *link)
 {
-    hot_assert(link->from->running);
+    hot_assert(region_runs(link->from));
     return ready(link, link->from->now);
 }
 
 uint32_t ls_link_credits(const ls_link *link)
 {
     /* Between runs everything that was given counts. */
-    ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
+    ls_cycle now = region_runs(link->from) ? link->from->now : LS_CYCLE_MAX;
     return link->credit_total - ((uint32_t)link->tail - home_at(link, now));
 }
 
@@ -88,27 +92,32 @@ void ls_link_get_use(const ls_link *link, ls_link_use *out)
                           .waits = link->waiters != NULL };
 }
 
-/* Marks for the domain of the other end that the link has something new after this window. */
-static inline void mark_news(const end_mark *mark)
+/* The planner looks at a link between groups after this meeting. */
+static void mark_cross(const ls_link *link)
 {
-    *mark->dirty = 1;
-    atomic_store_explicit(mark->mail, 1, memory_order_relaxed);
+    *link->cross_news = 1;
+    atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
 }
 
-void link_set_marks(ls_link *link)
+/* The receiver's domain runs in the next window. If other threads are at work it finds the message in a mailbox, else in its
+ * wheel. */
+static inline void post(const ls_link *link, arrival *message)
 {
-    const ls_domain *domain = link->to->domain;
-    ls_engine *engine = domain->engine;
-    for (int parity = 0; parity < 2; parity++)
-        link->to_mark[parity] = link->cross_news != NULL
-                                    ? (end_mark){ .dirty = link->cross_news, .mail = &engine->cross_mail }
-                                    : (end_mark){ .dirty = &domain->dirty[parity][link->to_end],
-                                                  .mail = &engine->mail[parity][domain->place] };
+    const ls_region *from = link->from;
+    atomic_store_explicit(&from->out_mail[link->to_domain], 1, memory_order_relaxed);
+    if (LS_LIKELY(from->out == NULL)) {
+        region_take_message(link->to, message);
+        return;
+    }
+    mailbox *box = &from->out[link->to_place];
+    message->next = NULL;
+    *box->end = message;
+    box->end = &message->next;
 }
 
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit
  * leaves. */
-static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
+static inline ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
 {
     uint64_t flits =
         wire_bytes <= link->flit_bytes ? 1 : ((uint64_t)wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
@@ -123,8 +132,8 @@ static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
     return (link->wire_free - 1) / link->width_units;
 }
 
-/* The part that only some messages need: several flits, other clocks, hooks. */
-static COLD void *send_slow(ls_link *link, arrival *slot, ls_cycle now)
+/* The part that only some messages need: several flits, other clocks or groups, hooks. */
+static __attribute__((noinline)) void *send_slow(ls_link *link, arrival *slot, ls_cycle now)
 {
     ls_region *from = link->from;
     ls_cycle arrives = take_wire(link, now, slot->wire_bytes) + link->latency_cycles;
@@ -135,6 +144,10 @@ static COLD void *send_slow(ls_link *link, arrival *slot, ls_cycle now)
         slot->cycle = ls_clock_cycle_at(&link->to->clock, time);
         slot->early_fs = ls_clock_time(&link->to->clock, slot->cycle) - time;
     }
+    if (link->cross_news != NULL)
+        mark_cross(link);
+    else
+        post(link, slot);
     if (link->engine->hook_send->subscribers != 0)
         ls_hook_fire(link->engine, link->engine->hook_send,
                      &(ls_hook_args){ .domain = from->domain,
@@ -150,57 +163,28 @@ static COLD void stop_without_memory(ls_domain *domain)
     atomic_store_explicit(&domain->engine->out_of_memory, true, memory_order_relaxed);
 }
 
-#define FIRST_SLOTS 4u
-
-/* Doubles the number of slots: a run has what it needs in its first moments. */
-static COLD bool add_slots(ls_link *link)
+/* Called when every slot has a message whose credit was not home at the last look. False: nothing can be sent. More slots are
+ * made when few are free, so that a busy link does not come here with every message. */
+static bool find_slots(ls_link *link, ls_cycle now)
 {
-    uint32_t count = link->slot_count == 0 ? FIRST_SLOTS : link->slot_count;
-    uint32_t room = link->credit_total - link->slot_count;
-    count = count < room ? count : room;
-    ls_domain *domain = link->from->domain;
-    link->fresh = ls_domain_alloc(domain, (size_t)count * link->slot_bytes);
-    if (link->fresh == NULL || !link_make_slots(link)) {
-        stop_without_memory(domain);
+    collect_credits(link, now);
+    if (credits(link) == 0)
+        return false;
+    uint32_t free = link->slot_limit - ((uint32_t)link->tail - link->home);
+    if (free <= link->slot_limit / 4 && link->slot_limit != link->credit_total && !link_add_slots(link)) {
+        stop_without_memory(link->from->domain);
         return false;
     }
-    link->slot_count += count;
-    link->fresh_count = count;
+    link->slots_end = link->home + link->slot_limit;
     return true;
 }
 
-/* Called when no slot is known to be free. NULL: nothing can be sent. More slots are made when few are free,
- * so that a busy link does not come here with every message. */
-static arrival *find_slot(ls_link *link, ls_cycle now)
-{
-    if (link->fresh_count == 0) {
-        collect_credits(link, now);
-        if (credits(link) == 0)
-            return NULL;
-        if (link->home - link->reused > link->slot_count / 4 || link->slot_count == link->credit_total)
-            return link_slot(link, link->reused++);
-        if (!add_slots(link))
-            return NULL;
-    }
-    arrival *slot = (arrival *)(void *)link->fresh;
-    slot->order = link->id * 2;
-    link->fresh += link->slot_bytes;
-    link->fresh_count--;
-    return slot;
-}
-
 /* The link is ready. A slot keeps early_fs: on links between equal clocks it stays 0. */
-static inline void *send_in(ls_link *link, arrival *slot, uint32_t wire_bytes, ls_cycle now)
+static inline void *send_in(ls_link *link, uint32_t wire_bytes, ls_cycle now)
 {
     ls_region *from = link->from;
-    uint64_t window = from->window;
-    link->slots[link->tail & link->ring_mask] = slot;
-    link->published_tail[window & 1] = ++link->tail;
+    arrival *slot = link_slot(link, link->tail++);
     slot->wire_bytes = wire_bytes;
-    if (link->sent_window != window) {
-        link->sent_window = window;
-        mark_news(&link->to_mark[window & 1]);
-    }
     if (LS_UNLIKELY(wire_bytes >= link->quick_end))
         return send_slow(link, slot, now);
     ls_cycle arrives = now + link->latency_cycles;
@@ -208,24 +192,24 @@ static inline void *send_in(ls_link *link, arrival *slot, uint32_t wire_bytes, l
         from->sent_min = arrives;
     link->wire_cycle = now + link->flit_cycles;
     slot->cycle = arrives;
+    post(link, slot);
     return slot + 1;
 }
 
 static __attribute__((noinline)) void *send_in_found(ls_link *link, uint32_t wire_bytes, ls_cycle now)
 {
-    arrival *slot = find_slot(link, now);
-    return slot != NULL ? send_in(link, slot, wire_bytes, now) : NULL;
+    return find_slots(link, now) ? send_in(link, wire_bytes, now) : NULL;
 }
 
 void *ls_link_send(ls_link *link, uint32_t wire_bytes)
 {
     ls_cycle now = link->from->now;
-    hot_assert(link->from->running);
+    hot_assert(region_runs(link->from));
     if (now < link->wire_cycle)
         return NULL;
-    if (link->reused == link->home)
+    if ((uint32_t)link->tail == link->slots_end)
         return send_in_found(link, wire_bytes, now);
-    return send_in(link, link_slot(link, link->reused++), wire_bytes, now);
+    return send_in(link, wire_bytes, now);
 }
 
 /* A run of many kernels begins many times with the same links and the same hooks. */
@@ -246,8 +230,7 @@ static void look_again(ls_link *link)
     ls_domain *domain = link->from->domain;
     if (link->cross_news != NULL) {
         link->looks = true;
-        *link->cross_news = 1;
-        atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
+        mark_cross(link);
         return;
     }
     if (!link->looks) {
@@ -272,7 +255,7 @@ static void arm_wake(ls_link *link)
     if (link->wake_queued)
         return;
     collect_credits(link, from->now);
-    ls_cycle cycle = from->floor;
+    ls_cycle cycle = region_runs(from) ? from->now + 1 : from->floor;
     if (credits(link) == 0) {
         if (link->home == released(link)) {
             look_again(link);
@@ -309,7 +292,7 @@ static inline void add_waiter(ls_link *link, ls_event *event)
  * waiters are served in the order of arrival. */
 void ls_link_wait(ls_link *link, ls_event *event)
 {
-    hot_assert(link->from->running && event->region == NULL);
+    hot_assert(region_runs(link->from) && event->region == NULL);
     add_waiter(link, event);
     plan_service(link);
 }
@@ -349,54 +332,56 @@ void link_serve(void *self, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------- receiver's half */
 
-/* Messages before `seen` may be delivered. The first that lies beyond the receiver's wheel waits in the heap, and all others
- * behind it. */
-static COLD void show_with_far(ls_link *link, uint64_t seen)
+/* The first message beyond the receiver's wheel waits in the heap, and all later ones behind it: they come in the order of
+ * cycles. */
+COLD void link_hold_far(ls_link *link, arrival *message)
 {
-    ls_region *to = link->to;
-    link->seen = seen;
-    for (; !link->is_far && link->shown != seen; link->shown += !link->is_far) {
-        arrival *message = link_slot(link, link->shown);
-        if (message->cycle - to->now >= WHEEL_SIZE)
-            link->is_far = wheel_add_far(to, message);
-        else
-            bucket_add_arrival(to, message);
-    }
-}
-
-/* The same for at least one new message. They come in the order of cycles. */
-static inline void show_messages(ls_link *link, uint64_t seen)
-{
-    ls_region *to = link->to;
-    if (LS_UNLIKELY(link->is_far || link_slot(link, seen - 1)->cycle - to->now >= WHEEL_SIZE)) {
-        show_with_far(link, seen);
-        return;
-    }
-    uint64_t shown = link->shown;
-    link->shown = seen;
-    do {
-        hot_assert(link_slot(link, shown)->cycle >= to->floor);
-        bucket_add_arrival(to, link_slot(link, shown));
-    } while (++shown != seen);
+    arrival *last = link->far_last;
+    if (last == NULL && !wheel_add_far(link->to, message))
+        return; /* without memory the run ends */
+    message->next = last != NULL ? last->next : message;
+    if (last != NULL)
+        last->next = message;
+    link->far_last = message;
 }
 
 void link_come_near(ls_link *link)
 {
-    link->is_far = false;
-    show_with_far(link, link->seen);
+    ls_region *to = link->to;
+    while (link->far_last != NULL) {
+        arrival *first = link->far_last->next;
+        if (first->cycle - to->now >= WHEEL_SIZE) {
+            (void)wheel_add_far(to, first);
+            return;
+        }
+        link->far_last->next = first->next;
+        if (link->far_last == first)
+            link->far_last = NULL;
+        bucket_add_arrival(to, first);
+    }
 }
 
-COLD void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now)
+/* Everything that was sent comes to the receiver's region. */
+static void show_all(ls_link *link)
 {
-    ls_hook_fire(link->engine, link->engine->hook_deliver,
-                 &(ls_hook_args){ .domain = link->to->domain,
-                                  .time = ls_clock_time(&link->to->clock, now),
-                                  .source = link->name,
-                                  .value = { link->id, link->head - 1, message->wire_bytes },
-                                  .data = message + 1 });
+    for (; link->seen != link->tail; link->seen++)
+        region_take_message(link->to, link_slot(link, link->seen));
 }
 
-/* Several entries, between different clocks, or the first one of the link. */
+void link_deliver_hooked(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+{
+    if (link->engine->hook_deliver->subscribers != 0)
+        ls_hook_fire(link->engine, link->engine->hook_deliver,
+                     &(ls_hook_args){
+                         .domain = link->to->domain,
+                         .time = ls_clock_time(&link->to->clock, now),
+                         .source = link->name,
+                         .value = { link->id, link->head - 1, ((const arrival *)payload - 1)->wire_bytes },
+                         .data = payload });
+    link->receive(receiver, link, payload, now);
+}
+
+/* Several entries, between different clocks, or before the ring was made. */
 static COLD void release_slow(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
@@ -421,8 +406,8 @@ void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
     ls_cycle *ring = link->credit_ring;
-    hot_assert(to->running && entries <= link_held(link));
-    if (LS_UNLIKELY(entries != 1 || !link->same_clock || ring == NULL)) {
+    hot_assert(region_runs(to) && entries <= link_held(link));
+    if (LS_UNLIKELY(entries != link->quick_entries)) {
         release_slow(link, entries);
         return;
     }
@@ -440,21 +425,8 @@ void ls_link_release(ls_link *link, uint32_t entries)
  * senders. */
 void link_exchange(ls_domain *domain, unsigned parity)
 {
-    ls_link *const *incoming = domain->incoming.at;
-    uint8_t *dirty = domain->dirty[parity];
-    size_t count = domain->incoming.count;
-    for (size_t base = 0; base < count; base += 8) {
-        uint64_t eight;
-        memcpy(&eight, dirty + base, 8);
-        if (eight == 0)
-            continue;
-        memset(dirty + base, 0, 8);
-        do {
-            ls_link *link = incoming[base + (unsigned)__builtin_ctzll(eight) / 8];
-            show_messages(link, link->published_tail[parity]);
-            eight &= eight - 1; /* a byte is 0 or 1 */
-        } while (eight != 0);
-    }
+    for (uint32_t i = 0; i < domain->region_count; i++)
+        mail_take(domain->engine, domain->regions[i], parity);
     ls_link *looking = domain->looking;
     domain->looking = NULL;
     for (ls_link *next; looking != NULL; looking = next) {
@@ -477,7 +449,7 @@ static void note_work(const ls_domain *domain)
 void link_exchange_cross(ls_link *link)
 {
     if (!link->to->domain->group->is_away) {
-        show_with_far(link, link->tail);
+        show_all(link);
         note_work(link->to->domain);
     }
     if (!link->looks)
@@ -489,21 +461,20 @@ void link_exchange_cross(ls_link *link)
     note_work(link->from->domain);
 }
 
-/* The sender's ring here is the receiver's own: a place is used again only after the credit of its message was
- * given, so a place keeps its slot. */
+/* The sender's slots here are the receiver's own, one for each place of a ring: a place is used again only after the credit
+ * of its message was given. */
 bool link_take_message(ls_link *link, const void *slot)
 {
     if (!link_make_slots(link))
         return false;
-    arrival **at = &link->slots[link->tail & link->ring_mask];
+    arrival **at = &link->slots[link->tail & link->slot_mask];
     if (*at == NULL)
         *at = ls_domain_alloc(link->to->domain, link->slot_bytes);
     if (*at == NULL)
         return false;
     memcpy(*at, slot, link->slot_bytes);
     link->tail++;
-    *link->cross_news = 1;
-    atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
+    mark_cross(link);
     return true;
 }
 
@@ -519,8 +490,8 @@ bool link_take_credit(ls_link *link, ls_cycle cycle)
 
 void link_resume(ls_link *link, ls_cycle wake_cycle)
 {
-    link->shown = link->head;
-    show_with_far(link, link->tail);
+    link->seen = link->head;
+    show_all(link);
     if (wake_cycle != LS_CYCLE_MAX) {
         wake_at(link, wake_cycle);
     } else if (link->waiters != NULL) {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define CREDITS_MAX 65536u
-#define INCOMING_FIRST 32 /* links for which a domain has room from the start */
 
 /* The cycles of `to`'s clock that take at least as long as latency_cycles of `from`'s. */
 static uint64_t credit_latency(const ls_link_spec *spec)
@@ -109,8 +108,9 @@ static void set_width(ls_link *link, const ls_link_spec *spec)
 void link_set_special(ls_link *link, bool hooked)
 {
     uint32_t flit_end = link->flit_bytes == UINT32_MAX ? UINT32_MAX : link->flit_bytes + 1;
-    link->special = !link->same_clock || hooked;
+    link->special = !link->same_clock || link->cross_news != NULL || hooked;
     link->quick_end = link->even && !link->special ? flit_end : 0;
+    link->deliver = hooked ? link_deliver_hooked : link->receive;
 }
 
 /* A machine has thousands of links, and their ends have few different names: the last one of a region is not copied
@@ -128,9 +128,38 @@ static const char *end_name(ls_engine *engine, const char *given, ls_region *reg
  * message makes them. */
 bool link_make_slots(ls_link *link)
 {
-    if (link->slots == NULL)
+    if (link->slots == NULL) {
         link->slots = ls_domain_alloc(link->from->domain, (link->ring_mask + (size_t)1) * sizeof *link->slots);
+        link->slot_mask = link->ring_mask;
+    }
     return link->slots != NULL;
+}
+
+#define FIRST_SLOTS 4u
+
+/* The number doubles: a run has what it needs in its first moments. A message under way gets the place of its position in
+ * the new ring, and its slot stays where it is: the receiver may be about to read it. */
+bool link_add_slots(ls_link *link)
+{
+    const uint32_t before = link->slots != NULL ? link->slot_mask + 1 : 0, places = link->ring_mask + 1;
+    const uint32_t count = before != 0 ? 2 * before : places < FIRST_SLOTS ? places : FIRST_SLOTS;
+    const uint32_t mask = count - 1;
+    ls_domain *domain = link->from->domain;
+    arrival **slots = ls_domain_alloc(domain, count * sizeof *slots);
+    uint8_t *fresh = ls_domain_alloc(domain, (size_t)(count - before) * link->slot_bytes);
+    if (slots == NULL || fresh == NULL)
+        return false;
+    for (uint32_t i = 0; i < before; i++)
+        slots[(link->home + i) & mask] = link_slot(link, link->home + i);
+    for (uint32_t i = before; i < count; i++, fresh += link->slot_bytes) {
+        arrival *slot = (arrival *)(void *)fresh;
+        slot->order = link->id * 2;
+        slots[(link->home + i) & mask] = slot;
+    }
+    link->slots = slots;
+    link->slot_mask = mask;
+    link->slot_limit = count < link->credit_total ? count : link->credit_total;
+    return true;
 }
 
 bool link_make_credits(ls_link *link)
@@ -138,6 +167,8 @@ bool link_make_credits(ls_link *link)
     if (link->credit_ring == NULL)
         link->credit_ring =
             ls_domain_alloc(link->to->domain, (link->ring_mask + (size_t)1) * sizeof *link->credit_ring);
+    if (link->credit_ring != NULL && link->same_clock)
+        link->quick_entries = 1;
     return link->credit_ring != NULL;
 }
 
@@ -169,10 +200,11 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->lookahead = times->lookahead;
     set_width(link, spec);
     link->credit_total = spec->credits;
+    link->quick_entries = UINT32_MAX;
     link->id = (uint32_t)engine->links.count;
     link->same_clock = times->same_clock;
-    link_set_special(link, false);
     link->receive = spec->receive;
+    link_set_special(link, false);
     link->receiver = spec->receiver;
     link->wake = (arrival){ .order = link->id * 2 + ARRIVAL_IS_WAKE };
     ls_event_init(&link->serve, link_serve, link);
@@ -180,10 +212,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->from_name = from_name;
     link->to_name = to_name;
 
-    ls_domain *to = spec->to->domain;
-    link->to_end = (uint32_t)to->incoming.count;
-    bool room = to->incoming.capacity > 0 || vec_reserve(&to->incoming, INCOMING_FIRST);
-    if (!room || !vec_push(&to->incoming, link) || !vec_push(&engine->links, link))
+    if (!vec_push(&engine->links, link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
 
     if (link->lookahead < engine->lookahead) {

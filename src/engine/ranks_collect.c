@@ -25,8 +25,8 @@ static uint32_t owner_of(const collection *c, const ls_region *region)
 static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
 {
     uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    const uint64_t head[] = { link->tail, link->wire_cycle, link->wire_free,   link->home,
-                              released,   link->reused,     link->wake_queued, link->wake.cycle };
+    const uint64_t head[] = { link->tail, link->wire_cycle,  link->wire_free, link->home,
+                              released,   link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     save_put_credits(link, out);
     return save_waiters(link, &c->events, out, err);
@@ -34,15 +34,14 @@ static ls_status put_sender(const collection *c, const ls_link *link, bytes_out 
 
 static void get_sender(const collection *c, ls_link *link, bytes_in *in)
 {
-    uint64_t head[8];
+    uint64_t head[7];
     bytes_get(in, head, sizeof head);
     link->tail = head[0];
     link->wire_cycle = head[1];
     link->wire_free = head[2];
     link->home = (uint32_t)head[3];
-    link->reused = (uint32_t)head[5];
-    link->wake_queued = head[6] != 0;
-    link->wake.cycle = head[7];
+    link->wake_queued = head[5] != 0;
+    link->wake.cycle = head[6];
     in->failed |= !link_make_credits(link);
     save_get_credits(link, (uint32_t)head[4], in);
     link->waiters = NULL;
@@ -70,7 +69,7 @@ static void get_receiver(const collection *c, ls_link *link, bytes_in *in)
     bool is_here = owner_of(c, link->from) == 0;
     in->failed |= head[1] > link->credit_total || (head[1] > 0 && !link_make_slots(link));
     for (uint64_t i = 0; i < head[1] && !in->failed; i++) {
-        arrival **at = &link->slots[(link->head + i) & link->ring_mask];
+        arrival **at = &link->slots[(link->head + i) & link->slot_mask];
         if (*at == NULL)
             *at = ls_domain_alloc(link->to->domain, link->slot_bytes);
         in->failed = *at == NULL || (size_t)(in->end - in->at) < link->slot_bytes;

@@ -35,9 +35,12 @@ void run_close_windows(run *r)
     }
 }
 
+/* Other threads may run other groups: no message of a meeting goes there. */
 void run_group(const run *r, ls_group *group)
 {
     while (plan_group(r, group, r->engine->window_end)) {
+        if (LS_UNLIKELY(group->mailed))
+            mail_take_before(group->runnable, group->runnable_count);
         for (size_t i = 0; i < group->runnable_count; i++)
             run_domain(r, group->runnable[i]);
         close_window(r, group);
@@ -88,19 +91,20 @@ ls_status engine_prepare(ls_engine *engine, ls_error *err)
     for (int parity = 0; parity < 2; parity++) {
         engine->mail[parity] = arena_alloc_aligned(&engine->arena, count, LS_CACHE_LINE);
         ok = ok && engine->mail[parity] != NULL;
-        for (size_t i = 0; i < count && ok; i++) {
-            ls_domain *domain = engine->domains.at[i];
-            domain->dirty[parity] = ls_domain_alloc(domain, (domain->incoming.count + 7) & ~(size_t)7);
-            ok = domain->dirty[parity] != NULL;
-        }
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu domains", count);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
+        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++) {
             engine->domains.at[i]->regions[r]->links = engine->links.at;
-    for (size_t i = 0; i < engine->links.count; i++)
-        link_set_marks(engine->links.at[i]);
+            engine->domains.at[i]->regions[r]->place = engine->region_count++;
+        }
+    for (size_t i = 0; i < engine->links.count; i++) {
+        ls_link *link = engine->links.at[i];
+        link->to_place = link->to->place;
+        link->to_domain = link->to->domain->place;
+        link_set_special(link, engine->links_hooked);
+    }
     engine->started = true;
     return LS_OK;
 }
@@ -228,7 +232,11 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);
+    ls_status status = r->threads > 1 ? mail_prepare(engine, r->threads, err) : LS_OK;
+    if (status != LS_OK)
+        return status;
     assign(r);
+    mail_take_all(engine);
     take_up(r);
     links_prepare(engine);
     atomic_store_explicit(&engine->stop_requested, false, memory_order_relaxed);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define SAVE_MAGIC "LSSTATE"
-#define SAVE_VERSION 3u
+#define SAVE_VERSION 4u
 
 typedef struct save_header {
     char magic[8];
@@ -231,8 +231,8 @@ void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
 static ls_status save_link(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    uint64_t head[] = { link->tail, link->head,   link->wire_cycle,  link->wire_free, link->home,
-                        released,   link->reused, link->wake_queued, link->wake.cycle };
+    uint64_t head[] = { link->tail, link->head, link->wire_cycle,  link->wire_free,
+                        link->home, released,   link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     save_put_credits(link, out);
     for (uint64_t i = link->head; i != link->tail; i++)
@@ -356,24 +356,18 @@ void save_get_message(const ls_link *link, uint64_t position, bytes_in *in)
     message->order = link->id * 2;
 }
 
-/* The messages under way, and room for as many as there are credits whose slots are known. */
+/* The messages under way, and as many slots as messages have whose credits are not home. */
 static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
 {
-    uint32_t count = (uint32_t)link->tail - link->reused;
+    uint32_t count = (uint32_t)link->tail - link->home;
     if (link->tail - link->head > count || count > link->credit_total) {
         in->failed = true;
         return LS_OK;
     }
-    uint8_t *slots = ls_domain_alloc(link->from->domain, (size_t)count * link->slot_bytes);
-    if (slots == NULL || !link_make_slots(link))
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
-    for (uint32_t i = 0; i < count; i++) {
-        arrival *slot = (arrival *)(void *)(slots + (size_t)i * link->slot_bytes);
-        slot->order = link->id * 2;
-        link->slots[(link->reused + i) & link->ring_mask] = slot;
-    }
-    link->slot_count = count;
-    link->fresh_count = 0;
+    while (link->slot_limit < count)
+        if (!link_add_slots(link))
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
+    link->slots_end = (uint32_t)link->tail;
     for (uint64_t i = link->head; i != link->tail; i++)
         save_get_message(link, i, in);
     return LS_OK;
@@ -381,14 +375,13 @@ static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
 
 static ls_status load_link(ls_link *link, const save_events *events, bytes_in *in, ls_error *err)
 {
-    uint64_t head[9];
+    uint64_t head[8];
     bytes_get(in, head, sizeof head);
     link->tail = head[0];
     link->head = head[1];
     link->wire_cycle = head[2];
     link->wire_free = head[3];
     link->home = (uint32_t)head[4];
-    link->reused = (uint32_t)head[6];
     if (!link_make_credits(link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the credits of link '%s'", link->name);
     save_get_credits(link, (uint32_t)head[5], in);
@@ -399,7 +392,7 @@ static ls_status load_link(ls_link *link, const save_events *events, bytes_in *i
             link_add_waiter(link, event);
     }
     if (!in->failed && status == LS_OK)
-        link_resume(link, head[7] != 0 ? head[8] : LS_CYCLE_MAX);
+        link_resume(link, head[6] != 0 ? head[7] : LS_CYCLE_MAX);
     return status;
 }
 

@@ -5,8 +5,8 @@
  *
  * Ownership while windows run: a domain and its regions belong to the thread that runs the domain in this
  * window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`). The
- * receiver reads the sender's news one window later, with a barrier in between, from the copy of the other
- * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on
+ * receiver reads the sender's messages one window later, with a barrier in between, from the mailboxes of the other
+ * parity; a thread that runs all domains of a group writes into their wheels. Only credits may be looked at in the window in which they were given: each says from which cycle on
  * it counts, which is never one of that window. The planner alone writes to ls_engine, while all other threads
  * wait. With several groups, a group belongs to its planner during a meeting, and links between groups are
  * exchanged between meetings, by the engine's planner. */
@@ -31,13 +31,13 @@
 #endif
 #define COLD __attribute__((noinline, cold))
 
-/* The wheel covers this many cycles from now; later ones wait in a heap. Two levels of 64-bit words find the
- * next bucket. Latencies in GPUs are tens to several hundred cycles, so the heap sees launch delays and idle
+/* The wheel covers this many cycles from now; later ones wait in a heap. A bit per bucket, and a byte per word of these,
+ * find the next bucket. Latencies in GPUs are tens to several hundred cycles, so the heap sees launch delays and idle
  * timers only. */
 #define WHEEL_BITS 10
 #define WHEEL_SIZE (1u << WHEEL_BITS)
 #define WHEEL_WORDS (WHEEL_SIZE / 64)
-_Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
+_Static_assert(WHEEL_WORDS == 16, "two words have the bytes of all words");
 
 /* On one clock of a domain: 64 words of 64 bits, the range of one summary word. */
 #define TICKERS_MAX 4096u
@@ -74,6 +74,18 @@ typedef struct far_entry {
     arrival *arrival;  /* of a message: all later ones of its link wait behind it */
 } far_entry;
 
+/* Messages that one thread has sent to a region in a window, in the order of sending. They are in no order of time: the
+ * region's wheel puts them into it. */
+typedef struct mailbox {
+    arrival *first;
+    arrival **end; /* where the next goes: &first, or `next` of the last */
+} mailbox;
+
+/* The mailboxes that a thread fills, by parity of the window and by place of the region. */
+typedef struct thread_mail {
+    mailbox *boxes[2];
+} thread_mail;
+
 /* The conversions of time.h without a call, for the windows' loop. */
 static inline ls_time clock_time(const ls_clock *clock, ls_cycle cycle)
 {
@@ -96,20 +108,20 @@ struct ls_region {
     /* Invariants: now < floor, or both are 0 before the first cycle. Every queued cycle is >= floor, or == now
      * while cycle now is running. Cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
     ls_cycle now;            /* the cycle that is running or ran last */
-    ls_cycle floor;          /* the first cycle that has not run */
+    ls_cycle floor;          /* the first cycle that has not run; while running that follows from `now` */
     bucket *wheel;           /* WHEEL_SIZE */
-    uint64_t summary;        /* bit w: occupied[w] != 0 */
-    uint64_t active_summary; /* bit w: active[w] != 0 */
+    uint64_t active_summary; /* bit w: active[w] != 0; of a single ticker 1: it has work */
     size_t far_count;
     ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
-    bool running;      /* `now` is the present: a cycle of this region is running */
-    uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
-    uint64_t window;   /* the index of the window being run; 0: none yet */
+    uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE in a cycle of it, else 0 */
+    mailbox *out;      /* by place: of this thread, for messages of the window; NULL: no other thread runs */
+    _Atomic uint8_t *out_mail;    /* by place of the receiver's domain: there is mail of the window */
+    uint8_t summary[WHEEL_WORDS]; /* occupied[w] != 0 */
     uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
     ls_link *const *links; /* of the engine, by id; set at the first run */
 
-    uint64_t active[TICKERS_MAX / 64]; /* tickers with work, a bit each */
+    uint64_t active[TICKERS_MAX / 64]; /* several tickers: those with work, a bit each */
     uint32_t ticker_count, ticker_capacity;
     ls_ticker **tickers;
     ls_ticker *single; /* the only one; NULL: there are none or several */
@@ -122,6 +134,7 @@ struct ls_region {
     uint32_t clock_id;    /* index into the engine's list of different clocks */
     ls_cycle idle_floor;  /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;       /* in its domain */
+    uint32_t place;       /* among all regions; set at the first run */
     const char *end_name; /* of the last link that ends here under a name of its own; NULL: none */
     ls_cycle
         next_cycle; /* its next cycle with work, in domains with several regions: decides whose turn is next */
@@ -130,27 +143,26 @@ struct ls_region {
     ls_cycle synced_at;
 };
 
+/* `now` is the present. */
+static inline bool region_runs(const ls_region *region)
+{
+    return region->reach != 0;
+}
+
 /* ------------------------------------------------------------------------------------------------- link */
 
 /* Before each payload of a link is its arrival. */
 #define SLOT_HEADER_BYTES 32
 _Static_assert(sizeof(arrival) == SLOT_HEADER_BYTES, "slot header");
 
-/* Marks that the sender sets for the receiver's domain when the link has something new, seen one window
- * later. */
-typedef struct end_mark {
-    uint8_t *dirty;        /* this link's own */
-    _Atomic uint8_t *mail; /* the domain's: some link is dirty */
-} end_mark;
-
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    /* Rings, NULL until the first use: where the messages are; of each credit that returned, from which cycle of the sender's
-     * clock on it can be used. */
+    /* Rings, NULL until the first use: the slots, which messages take in turn; of each credit that returned, from which cycle
+     * of the sender's clock on it can be used. */
     arrival **slots;
     ls_cycle *credit_ring;
-    uint32_t ring_mask, slot_bytes;
+    uint32_t ring_mask, slot_bytes; /* ring_mask: a place for each credit */
     uint32_t latency_cycles, credit_latency_cycles;
     uint32_t quick_end;   /* messages of fewer bytes take one flit and have nothing special */
     uint32_t flit_cycles; /* an even wire is busy for so long with a flit: 1, without a limit 0 */
@@ -158,44 +170,42 @@ struct ls_link {
     uint32_t flit_units;  /* wire units of one flit: flit_bytes * width_cycles */
     uint32_t flit_bytes;  /* UINT32_MAX without a limit: everything is one flit */
     uint32_t id;
+    uint32_t to_place, to_domain; /* places of the receiver's region and of its domain; set at the first run */
     bool even;    /* a flit takes exactly the wire of one cycle, or the width has no limit: no fractions */
-    bool special; /* clocks differ, or a hook is set: take the slow path */
+    bool special; /* clocks or groups differ, or a hook is set: take the slow path */
     bool same_clock;
     ls_receive_fn receive;
+    ls_receive_fn deliver; /* receive, or with hooks a call around it */
     void *receiver;
 
-    /* Sender's half. Invariant: home <= released <= head <= tail, and tail - home <= credit_total: messages of which the
+    /* Sender's half. Invariant: home <= released <= head <= tail, and tail - home <= slot_limit: messages of which the
      * credits came home, were released, were delivered, were sent. Those of 32 bits wrap. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
     ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
-    uint64_t wire_free;    /* first free wire unit (unit u is in cycle u / width_units); not even */
-    uint64_t sent_window;  /* the last window in which something was sent; 0: none yet */
-    uint32_t home, reused; /* messages whose credits and slots came home, and whose slots were used again */
-    uint32_t slot_count;   /* slots that were made: up to credit_total */
-    uint32_t fresh_count;  /* of them never used yet */
-    uint8_t *fresh;
-    uint64_t published_tail[2]; /* read by the receiver one window later */
-    end_mark to_mark[2];        /* by parity: marks for the receiver's domain that there is news */
-    ls_event *waiters;          /* newest of a circular list */
-    ls_link *next_looking;      /* of the domain's */
-    bool looks;                 /* is one of them */
-    bool serving;               /* waiters are being run */
-    bool wake_queued;           /* is in the sender's wheel */
-    ls_event serve;             /* runs waiters that came while the link was ready */
+    uint64_t wire_free; /* first free wire unit (unit u is in cycle u / width_units); not even */
+    uint32_t home;
+    uint32_t slot_mask;    /* of the ring of slots: their number is a power of two */
+    uint32_t slot_limit;   /* as many messages find slots: at most credit_total */
+    uint32_t slots_end;    /* all before this one find slots: at most home + slot_limit */
+    ls_event *waiters;     /* newest of a circular list */
+    ls_link *next_looking; /* of the domain's */
+    bool looks;            /* is one of them */
+    bool serving;          /* waiters are being run */
+    bool wake_queued;      /* is in the sender's wheel */
+    ls_event serve;        /* runs waiters that came while the link was ready */
     arrival wake;
 
     /* Receiver's half. */
     _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
-    uint64_t shown;                        /* messages in the wheel or delivered */
-    uint64_t seen;             /* messages visible, while some of them are far; between groups always */
+    uint32_t quick_entries;    /* so many entries return the short way: 1, or UINT32_MAX: none do */
+    uint64_t seen;             /* between groups: messages that came to the receiver's region */
     _Atomic uint32_t released; /* position in credit_ring: the sender may look up to here at any time */
-    bool is_far;               /* the first that is not shown waits beyond the wheel */
+    arrival *far_last; /* the last of a circular list of messages beyond the wheel: the first is in the heap */
 
     ls_engine *engine;
     uint8_t *cross_news; /* NULL inside a group */
     uint32_t credit_total;
     ls_time lookahead; /* the shorter of a message's and a credit's way */
-    uint32_t to_end;   /* index among the incoming links of the receiving domain */
     const char *name, *from_name, *to_name;
 };
 
@@ -210,16 +220,14 @@ struct ls_domain {
     uint32_t
         place; /* in the engine's arrays, where the domains of a group are neighbours; set at the first run */
     ls_region **regions;
-    ls_region *current; /* the region whose cycle is running; NULL outside of a window */
-    bool touched;       /* a region that is not running may have got or lost work */
-    LS_VEC(ls_link *) incoming;
-    uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
-    ls_link *looking;  /* outgoing links that look for credits in the next window */
-    uint64_t window;   /* the last window that it ran in; 0: none yet */
-    uint64_t work;     /* cycles run in the last window it ran: the planner's estimate */
-    uint64_t host_ns;  /* of this window, while measuring */
-    ls_time sent_min;  /* earliest arrival of messages sent in the last window that it ran */
-    ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    ls_region *current;         /* the region whose cycle is running; NULL outside of a window */
+    bool touched;               /* a region that is not running may have got or lost work */
+    ls_link *looking;           /* outgoing links that look for credits in the next window */
+    uint64_t window;            /* the last window that it ran in; 0: none yet */
+    uint64_t work;              /* cycles run in the last window it ran: the planner's estimate */
+    uint64_t host_ns;           /* of this window, while measuring */
+    ls_time sent_min;           /* earliest arrival of messages sent in the last window that it ran */
+    ls_time stop_time;          /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure;        /* of ls_domain_fail(); NULL: none */
     struct ls_tap_log *tap_log; /* NULL: nobody listens to its blocks */
     ls_random random;
@@ -255,6 +263,7 @@ struct ls_group {
     ls_time next_start;  /* when it next has work, if that is not before the end of the meeting */
     uint64_t windows, windows_before; /* before: when the meeting began */
     uint64_t work;                    /* region cycles in this meeting */
+    bool mailed; /* threads shared its last window: what was sent in it lies in mailboxes */
     uint64_t last_work, last_windows; /* of the meeting before: estimates */
     uint32_t thread;                  /* that runs it if threads take whole groups */
     struct scaling_group *scaling;    /* NULL unless the run measures itself */
@@ -328,9 +337,11 @@ struct ls_engine {
     /* The window being run; with several groups the meeting, in which every group runs windows of its own. */
     uint64_t window_index;
     ls_time window_start, window_end;
-    ls_domain **at_place;       /* by place */
-    ls_time *next_time;         /* by place: the domain's next cycle with work */
-    _Atomic uint8_t *mail[2];   /* by parity of the group's window, by place: it has to look */
+    ls_domain **at_place;        /* by place */
+    ls_time *next_time;          /* by place: the domain's next cycle with work */
+    _Atomic uint8_t *mail[2];    /* by parity of the group's window, by place: it has to look */
+    LS_VEC(thread_mail) mail_of; /* by thread */
+    uint32_t region_count;
     uint8_t *cross_news;        /* per link between groups: it was sent to or is waited for in this meeting */
     _Atomic uint8_t cross_mail; /* some of them has news */
 
@@ -350,9 +361,10 @@ ls_status wheel_init(ls_region *region, ls_error *err);
 void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: no memory */
-ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
-void wheel_move_far_in(ls_region *region);    /* from the heap, what the wheel reaches now */
-void region_sync(ls_region *region);          /* brings now and floor to the present of its domain */
+/* The first cycle with an event or arrival, if no bucket of the word of `cycle` is occupied from there on. */
+ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle);
+void wheel_move_far_in(ls_region *region); /* from the heap, what the wheel reaches now */
+void region_sync(ls_region *region);       /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
@@ -367,13 +379,17 @@ ls_cycle region_run(ls_region *region, ls_cycle limit); /* returns the region's 
 ls_time regions_run(ls_domain *domain, ls_time end);
 
 /* link.c */
-void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now); /* for hooks */
-void link_come_near(ls_link *link); /* the first message that is not shown has come into the wheel's reach */
+/* Calls the hook for a message's delivery, and the receiver. */
+void link_deliver_hooked(void *receiver, ls_link *link, const void *payload, ls_cycle now);
+void link_hold_far(ls_link *link, arrival *message); /* a message beyond the receiver's wheel */
+void link_come_near(ls_link *link);                  /* the first of these has come into the wheel's reach */
 void link_wake(ls_link *link, ls_cycle now);
 void link_serve(void *self, ls_cycle now); /* the event that runs waiters */
 /* Make a ring of a link unless it has it; false when the host has no memory left. */
-bool link_make_slots(ls_link *link);
+bool link_make_slots(ls_link
+                         *link); /* a place for each credit, without slots: the sender is on another rank */
 bool link_make_credits(ls_link *link);
+bool link_add_slots(ls_link *link); /* the first ones, or twice as many; false likewise */
 void link_exchange(ls_domain *domain, unsigned parity);
 /* The same between groups, with all threads at rest. */
 void link_exchange_cross(ls_link *link);
@@ -386,12 +402,11 @@ bool link_take_credit(ls_link *link, ls_cycle cycle);
  * at wake_cycle, or not, if that is LS_CYCLE_MAX. */
 void link_add_waiter(ls_link *link, ls_event *event);
 void link_resume(ls_link *link, ls_cycle wake_cycle);
-void link_set_marks(ls_link *link);    /* once, when the marks of all domains have their places */
 void links_prepare(ls_engine *engine); /* before a run: hooks may have got subscribers */
 void link_set_special(ls_link *link, bool hooked);
 static inline arrival *link_slot(const ls_link *link, uint64_t position)
 {
-    return link->slots[position & link->ring_mask];
+    return link->slots[position & link->slot_mask];
 }
 /* Buffer entries that the receiver has not released. */
 static inline uint32_t link_held(const ls_link *link)
@@ -403,6 +418,16 @@ static inline uint32_t link_held(const ls_link *link)
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */
 ls_time domain_next_time(const ls_domain *domain);
 void domain_run_window(ls_domain *domain);
+
+/* mail.c */
+/* What the domain sends goes into mailboxes of this thread; NULL: into the wheels, while no other thread runs domains. */
+void mail_set_out(ls_domain *domain, const thread_mail *mail);
+ls_status mail_prepare(ls_engine *engine, uint32_t threads, ls_error *err);  /* before each run */
+void mail_take(const ls_engine *engine, ls_region *region, unsigned parity); /* into the region's wheel */
+/* The mail of the window before of domains of which one thread is about to run a window: what is sent in that window goes
+ * behind it. */
+void mail_take_before(ls_domain *const *domains, size_t count);
+void mail_take_all(const ls_engine *engine); /* of all regions, with all threads at rest */
 
 /* run.c */
 ls_status engine_prepare(ls_engine *engine, ls_error *err); /* once, before the first run */

@@ -91,6 +91,7 @@ static void look_after_alone(run *r, uint64_t now)
 static void run_window_timed(run *r)
 {
     uint64_t start = host_clock_ns();
+    mail_take_before(r->runnable, r->runnable_count);
     run_window(r);
     uint64_t end = host_clock_ns(), ns = end - start;
     look_after_alone(r, end);
@@ -167,6 +168,7 @@ static void hand_out(run *r)
     empty_queues(r);
     for (size_t i = 0; i < r->runnable_count; i++) {
         worker *w = &r->workers[r->owner[r->runnable[i]->id]];
+        r->runnable[i]->group->mailed = true;
         w->queue[w->count++] = r->runnable[i];
     }
     open_queues(r);
@@ -332,9 +334,18 @@ static share_kind plan(run *r, worker *self, unsigned *generation)
 
 /* ------------------------------------------------------------------------------------------------ threads */
 
+/* A domain of a window that threads share. */
+static void run_shared(const run *r, ls_domain *domain, const thread_mail *mail)
+{
+    mail_set_out(domain, mail);
+    run_domain(r, domain);
+    mail_set_out(domain, NULL);
+}
+
 /* Takes pieces of one worker's queue; counts them. False: there may be more, but the thread must give way. */
 static bool take_from(const run *r, worker *self, worker *w, uint32_t *done)
 {
+    const thread_mail *mail = &r->engine->mail_of.at[self - r->workers];
     while (atomic_load_explicit(&w->left, memory_order_relaxed) > 0) {
         int left = atomic_fetch_sub_explicit(&w->left, 1, memory_order_acquire);
         if (left <= 0)
@@ -343,7 +354,7 @@ static bool take_from(const run *r, worker *self, worker *w, uint32_t *done)
         if (r->shared == SHARE_GROUPS)
             run_group(r, w->groups[at]);
         else
-            run_domain(r, w->queue[at]);
+            run_shared(r, w->queue[at], mail);
         ++*done;
         if (must_give_way(r, self))
             return false;

@@ -247,6 +247,7 @@ static void add_edges(text_buffer *text, const ls_wait_sink *sink)
 static void gather_domains(const ls_engine *engine, bool idle_too, ls_wait_sink *lines)
 {
     char next[32], detail[128];
+    mail_take_all(engine); /* the next work does not depend on the number of threads */
     for (size_t i = 0; i < engine->domains.count; i++) {
         const ls_domain *domain = engine->domains.at[i];
         ls_time time = domain_next_time(domain);

@@ -119,7 +119,7 @@ bool wheel_add_far(ls_region *region, arrival *a)
 
 void wheel_add_arrival(ls_region *region, arrival *a)
 {
-    hot_assert(a->cycle >= region->floor);
+    hot_assert(a->cycle >= (region_runs(region) ? region->now : region->floor));
     if (LS_UNLIKELY(a->cycle - region->now >= WHEEL_SIZE))
         (void)wheel_add_far(region, a); /* without memory the run ends */
     else
@@ -130,7 +130,7 @@ void wheel_add_arrival(ls_region *region, arrival *a)
 static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycle)
 {
     assert(event->region == NULL && event->fn != NULL);
-    if (!region->running && cycle < region->floor)
+    if (!region_runs(region) && cycle < region->floor)
         cycle = region->floor;
     assert(cycle >= region->now);
     if (cycle - region->now < WHEEL_SIZE) {
@@ -143,7 +143,7 @@ static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycl
 
 static COLD void schedule_at_slow(ls_region *region, ls_event *event, ls_cycle cycle)
 {
-    if (!region->running) {
+    if (!region_runs(region)) {
         region->domain->touched = true;
         region_sync(region);
     }
@@ -152,7 +152,7 @@ static COLD void schedule_at_slow(ls_region *region, ls_event *event, ls_cycle c
 
 static COLD void schedule_from_outside(ls_region *region, ls_event *event, uint64_t delay_cycles)
 {
-    if (!region->running) {
+    if (!region_runs(region)) {
         region->domain->touched = true;
         region_sync(region);
     }
@@ -186,7 +186,7 @@ void ls_cancel(ls_event *event)
     if (region == NULL)
         return;
     event->region = NULL;
-    if (!region->running)
+    if (!region_runs(region))
         region->domain->touched = true;
     if (event->cycle - region->now >= WHEEL_SIZE) {
         far_remove(region, event->place);
@@ -197,7 +197,7 @@ void ls_cancel(ls_event *event)
     if (event->next == event) {
         b->events = NULL;
         if (b->arrivals == NULL)
-            bucket_unmark(region, event->cycle);
+            (void)bucket_unmark(region, event->cycle);
     } else {
         event->prev->next = event->next;
         event->next->prev = event->prev;
@@ -261,9 +261,27 @@ void region_move_up(ls_region *region, ls_time present)
     region->idle_floor = region->floor;
 }
 
-ls_cycle wheel_next(const ls_region *region)
+/* Words after that of `cycle`, then round to its low bits. */
+ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
 {
-    return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
+    uint64_t halves[2]; /* a byte is 0 or 1 */
+    memcpy(halves, region->summary, sizeof halves);
+    if ((halves[0] | halves[1]) == 0)
+        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
+    const uint32_t from = (uint32_t)cycle & WHEEL_MASK, own = from >> 6, half = own / 8;
+    uint64_t later = halves[half] & (~UINT64_C(0xff) << own % 8 * 8);
+    uint32_t base = half * 8;
+    if (later == 0) {
+        later = halves[half ^ 1];
+        base ^= 8;
+    }
+    if (later == 0) {
+        later = halves[half];
+        base ^= 8;
+    }
+    uint32_t found = base + (uint32_t)__builtin_ctzll(later) / 8;
+    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
+    return cycle + ((index - from) & WHEEL_MASK);
 }
 
 /* ------------------------------------------------------------------------------------ saving and loading */
@@ -323,7 +341,7 @@ void wheel_reset(ls_region *region)
             region->far[i].event->region = NULL;
     region->far_count = 0;
     memset(region->occupied, 0, sizeof region->occupied);
-    region->summary = 0;
+    memset(region->summary, 0, sizeof region->summary);
 }
 
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)
@@ -355,27 +373,32 @@ ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, voi
     return LS_OK;
 }
 
+/* A region with one ticker keeps its state in active_summary alone. */
+static inline void set_active(ls_region *region, uint32_t index)
+{
+    if (LS_UNLIKELY(region->single == NULL))
+        region->active[index >> 6] |= UINT64_C(1) << (index & 63);
+    region->active_summary |= UINT64_C(1) << (index >> 6);
+}
+
 static __attribute__((noinline)) void wake_from_outside(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
     region->domain->touched = true;
     region_sync(region);
-    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
-    region->active_summary = UINT64_C(1) << (ticker->index >> 6);
+    set_active(region, ticker->index);
 }
 
 void ls_ticker_wake(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
     /* A region with work already stands at the present: its next cycle is the one to come. */
-    if (LS_UNLIKELY(!region->running) && region->active_summary == 0) {
+    if (LS_UNLIKELY(!region_runs(region)) && region->active_summary == 0) {
         wake_from_outside(ticker);
         return;
     }
-    if (LS_LIKELY(region->single != NULL)) {
-        region->active[0] = region->active_summary = 1;
-        return;
-    }
-    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
-    region->active_summary |= UINT64_C(1) << (ticker->index >> 6);
+    if (LS_LIKELY(region->single != NULL))
+        region->active_summary = 1;
+    else
+        set_active(region, ticker->index);
 }

@@ -10,7 +10,7 @@
 static inline void bucket_mark(ls_region *region, uint32_t i)
 {
     region->occupied[i >> 6] |= UINT64_C(1) << (i & 63);
-    region->summary |= UINT64_C(1) << (i >> 6);
+    region->summary[i >> 6] = 1;
 }
 
 /* The word of the bit map that has the bucket of a cycle. */
@@ -19,12 +19,14 @@ static inline uint32_t wheel_word(ls_cycle cycle)
     return (uint32_t)(cycle / 64) % WHEEL_WORDS;
 }
 
-static inline void bucket_unmark(ls_region *region, ls_cycle cycle)
+/* Returns what is left of the word of the cycle. */
+static inline uint64_t bucket_unmark(ls_region *region, ls_cycle cycle)
 {
-    uint64_t *word = &region->occupied[wheel_word(cycle)];
-    *word &= ~(UINT64_C(1) << cycle % 64);
-    if (*word == 0)
-        region->summary &= ~(UINT64_C(1) << wheel_word(cycle));
+    uint64_t *word = &region->occupied[wheel_word(cycle)], left = *word & ~(UINT64_C(1) << cycle % 64);
+    *word = left;
+    if (left == 0)
+        region->summary[wheel_word(cycle)] = 0;
+    return left;
 }
 
 static inline ls_link *arrival_link(const ls_region *region, const arrival *a)
@@ -60,16 +62,14 @@ static inline void bucket_add_arrival(ls_region *region, arrival *a)
     }
 }
 
-/* No bucket of the word of `cycle` is occupied from there on: words after this one, then round to its low bits. */
-static inline ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
+/* A message that other domains have sent. */
+static inline void region_take_message(ls_region *region, arrival *message)
 {
-    if (region->summary == 0)
-        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
-    uint32_t from = (uint32_t)cycle & WHEEL_MASK;
-    uint64_t later = region->summary & (~UINT64_C(1) << (from >> 6));
-    uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
-    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
-    return cycle + ((index - from) & WHEEL_MASK);
+    hot_assert(message->cycle >= (region_runs(region) ? region->now : region->floor));
+    if (LS_UNLIKELY(message->cycle - region->now >= WHEEL_SIZE))
+        link_hold_far(arrival_link(region, message), message);
+    else
+        bucket_add_arrival(region, message);
 }
 
 /* The first cycle from `cycle` on with an event or arrival. Everything that is queued comes then or later. */
@@ -77,6 +77,12 @@ static inline ls_cycle wheel_search(const ls_region *region, ls_cycle cycle)
 {
     uint64_t bits = region->occupied[wheel_word(cycle)] >> cycle % 64;
     return LS_LIKELY(bits != 0) ? cycle + (uint64_t)__builtin_ctzll(bits) : wheel_search_words(region, cycle);
+}
+
+/* The next cycle with work; LS_CYCLE_MAX if there is none. */
+static inline ls_cycle wheel_next(const ls_region *region)
+{
+    return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
 }
 
 #endif

@@ -440,7 +440,7 @@ static void test_bytes_that_are_refused(void **state)
         bytes[i] ^= 4;
     }
     bytes[8] ^= 7;
-    assert_not_loaded(bytes, s.count, "a saved state of version 4, expected 3");
+    assert_not_loaded(bytes, s.count, "a saved state of version 3, expected 4");
     bytes[8] ^= 7;
     bytes[0] = 'X';
     assert_not_loaded(bytes, s.count, "this is not a saved state");

@@ -272,9 +272,8 @@ static void dump_now(void *self, ls_cycle now)
     atomic_store((atomic_int *)self, 1);
 }
 
-static void test_dump_of_a_busy_wire(void **state)
+static void dump_of_a_busy_wire(uint32_t threads)
 {
-    (void)state;
     ls_engine *engine = new_engine();
     ls_run_control control = { 0 };
     node n = { .region = new_domain(engine, "from", GHZ), .left = 2 };
@@ -294,17 +293,26 @@ static void test_dump_of_a_busy_wire(void **state)
     ls_schedule(n.region, &p.event, 2);
     FILE *out = tmpfile();
     assert_non_null(out);
-    run_with(engine, &(ls_run_options){ .control = &control, .dump_to = out });
+    run_with(engine,
+             &(ls_run_options){
+                 .control = &control, .dump_to = out, .threads = threads, .assignment = LS_ASSIGN_SHUFFLED });
     char text[512] = "";
     rewind(out);
     assert_true(fread(text, 1, sizeof text - 1, out) > 0);
     fclose(out);
     assert_string_equal(text, "status at 0 fs, window 1:\n"
                               "  from: cycle 2, pending 0, next work 100 ns\n"
-                              "  to: cycle 0, pending 0, next work never\n"
+                              "  to: cycle 0, pending 0, next work 104 ns\n"
                               "waiters (1):\n"
                               "  from waits for to: link 'wire': the wire is busy\n");
     ls_engine_destroy(engine);
+}
+
+static void test_dump_of_a_busy_wire(void **state)
+{
+    (void)state;
+    dump_of_a_busy_wire(1);
+    dump_of_a_busy_wire(2); /* the message under way lies in a mailbox */
 }
 
 int main(void)

@@ -275,6 +275,39 @@ static void test_bit_by_bit(void **state)
     }
 }
 
+/* The owner of a map asks for addresses near each other, and sometimes for others. */
+static void test_owner_finds_the_same_places(void **state)
+{
+    (void)state;
+    const mem_map_spec specs[] = {
+        hopper,
+        { .channels = 40,
+          .slices_per_channel = 4,
+          .slice_hash = MEM_HASH_IPOLY_MODULO,
+          .bit_map = qv100.bit_map },
+        { .channels = 40, .slices_per_channel = 4, .slice_hash = MEM_HASH_IPOLY_MODULO, .bit_map = SCATTERED },
+        { .channels = 8, .slices_per_channel = 2, .slice_hash = MEM_HASH_IPOLY, .bit_map = rtx3070.bit_map },
+    };
+    ls_random random;
+    ls_random_init(&random, 11);
+    bool spreads = false;
+    for (size_t i = 0; i < LS_COUNT_OF(specs); i++) {
+        mem_map map = make(&specs[i]);
+        spreads |= map.spreads;
+        uint64_t base = 0;
+        for (int n = 0; n < 3000; n++) {
+            if (n % 50 == 0)
+                base = ls_random_next(&random) >> (16 + n % 24);
+            uint64_t address = base + ls_random_below(&random, UINT64_C(1) << (8 + n % 16));
+            ls_sector_place place = mem_map_place(&map, address), owned = mem_map_place_again(&map, address);
+            assert_int_equal(owned.channel, place.channel);
+            assert_int_equal(owned.slice, place.slice);
+            assert_int_equal(owned.local, place.local);
+        }
+    }
+    assert_true(spreads);
+}
+
 /* -------------------------------------------------------------------------------------------- properties */
 
 /* Every sector of the first `sectors` has a place of its own: sectors are numbered by their place in a bit
@@ -480,6 +513,7 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_owner_finds_the_same_places),
         cmocka_unit_test(test_rtx2060),
         cmocka_unit_test(test_rtx3070),
         cmocka_unit_test(test_qv100),

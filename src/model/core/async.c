@@ -72,20 +72,33 @@ static void act(core *c, const async_act *what, ls_cycle now)
     }
 }
 
+/* When the next effect comes. */
+static inline ls_cycle next_act(const core_async *a)
+{
+    return a->act_head != a->act_tail ? a->acts[a->act_head % ASYNC_ACTS].at : LS_CYCLE_MAX;
+}
+
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void run_acts(core *c, ls_cycle now)
+{
+    core_async *a = c->async;
+    while (next_act(a) <= now) {
+        const async_act next = a->acts[a->act_head++ % ASYNC_ACTS];
+        act(c, &next, now);
+        ls_domain_progress(c->domain);
+    }
+}
+
 static void async_event(void *self, ls_cycle now)
 {
     core *c = self;
     core_async *a = c->async;
     a->running = true;
-    while (a->act_head != a->act_tail && a->acts[a->act_head % ASYNC_ACTS].at <= now) {
-        const async_act next = a->acts[a->act_head++ % ASYNC_ACTS];
-        act(c, &next, now);
-        ls_domain_progress(c->domain);
-    }
-    ls_cycle next = tma_cycle(c, now);
+    if (next_act(a) <= now)
+        run_acts(c, now);
+    ls_cycle next = tma_cycle(c, now), next_effect = next_act(a);
     a->running = false;
-    if (a->act_head != a->act_tail && a->acts[a->act_head % ASYNC_ACTS].at < next)
-        next = a->acts[a->act_head % ASYNC_ACTS].at;
+    next = next_effect < next ? next_effect : next;
     if (next != LS_CYCLE_MAX) /* it is not scheduled while it runs, and all of this cycle is done */
         ls_schedule_at(c->region, &a->event, next);
 }

@@ -17,6 +17,7 @@ void tma_init(core *c)
     t->port_cost = (uint32_t)((SECTOR_BYTES << TMA_ONE_SHIFT) / port_bytes);
     t->in_cost = (uint32_t)((UINT64_C(1) << TMA_ONE_SHIFT) / c->spec->network_width);
     t->step = t->burst = 1;
+    t->most = (uint32_t)c->async->spec->tma.sectors - t->step;
 }
 
 void tma_use_lines(core *c)
@@ -28,6 +29,11 @@ void tma_use_lines(core *c)
     t->burst = TMA_BURST;
     if (c->spec->network_queue < TMA_BURST) /* the queue takes a burst that finds no room in its links */
         t->burst = (uint32_t)c->spec->network_queue;
+    t->most = (uint32_t)c->async->spec->tma.sectors - t->step;
+    const uint32_t half = c->ldst.half_channels;
+    t->near_first = c->ldst.half != 0 ? half : 0;
+    t->near_count = half != 0 ? half : UINT32_MAX;
+    t->far_shift = 2 * t->near_first - half;
 }
 
 /* ----------------------------------------------------------------------------------- port of shared memory */
@@ -43,13 +49,12 @@ uint32_t tma_take_port(core *c, uint32_t cycles)
     return wait;
 }
 
-/* Sectors go through the port; the first cycle after them. */
-static inline ls_cycle move_sectors(tma *t, ls_cycle now, uint32_t count)
+/* Sectors go through the port. */
+static inline void move_sectors(tma *t, ls_cycle now, uint32_t count)
 {
     uint64_t cost = (uint64_t)t->port_cost * count;
     t->port_free = later(now << TMA_ONE_SHIFT, t->port_free) + cost;
     t->port_taken += cost;
-    return (t->port_free + (UINT64_C(1) << TMA_ONE_SHIFT) - 1) >> TMA_ONE_SHIFT;
 }
 
 /* --------------------------------------------------------------------------------------------------- issue */
@@ -87,25 +92,57 @@ static bool is_grouped(uint32_t kind)
     return kind == LS_BULK_STORE || kind == LS_BULK_REDUCE;
 }
 
+/* Transfers of whole sectors in one line each, and in another one than the next. */
+static bool are_whole_sectors(const uint64_t *addresses, uint64_t move, uint32_t count, uint32_t width)
+{
+    uint64_t before = ~(addresses[0] + move);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t address = addresses[i] + move, from = address % LS_SECTOR_LINE_BYTES;
+        if (from % SECTOR_BYTES != 0 || from + width > LS_SECTOR_LINE_BYTES ||
+            (address ^ before) < LS_SECTOR_LINE_BYTES)
+            return false;
+        before = address;
+    }
+    return true;
+}
+
+/* See tma_op.whole. Most copies are of transfers that begin with a line. */
+static bool are_whole(const tma_op *op, const uint64_t *addresses)
+{
+    const uint32_t count = op->count;
+    if (op->width % SECTOR_BYTES != 0 || op->width > LS_SECTOR_LINE_BYTES)
+        return false;
+    uint64_t bits = op->move, before = ~addresses[0];
+    for (uint32_t i = 0; i < count; i++) {
+        if (addresses[i] == before)
+            return false;
+        before = addresses[i];
+        bits |= before;
+    }
+    return bits % LS_SECTOR_LINE_BYTES == 0 || are_whole_sectors(addresses, op->move, count, op->width);
+}
+
 /* The transfers of a copy. */
 static void read_record(core *c, tma_op *op, const uint64_t *record)
 {
     const uint64_t bytes = record[LS_BULK_WORD_BYTES], outside = record[LS_BULK_WORD_OUTSIDE];
     const uint64_t inside = bytes > outside ? bytes - outside : 0;
-    (void)ls_cta_bulk_addresses(record, &op->count);
+    const uint64_t *addresses = ls_cta_bulk_addresses(record, &op->count);
     op->place = record[LS_BULK_WORD_PLACE];
     op->multicast = (ls_record_details(record[0]) & 1) != 0;
     op->bytes = bytes;
     if (op->count == 0 && inside > 0 && op->kind != LS_BULK_SHARED) {
         tma *t = &c->async->tma;
         op->count = 1;
-        op->base = LOST_BASE + (((uint64_t)c->id << 24) + t->lost) * 128;
+        op->lost = true;
+        op->move = LOST_BASE + (((uint64_t)c->id << 24) + t->lost) * 128;
         t->lost += (uint32_t)((inside + 127) / 128);
         c->n.async.tma.lost_addresses++;
     }
     op->width = op->count == 0 ? 0 : (uint32_t)((inside + op->count - 1) / op->count);
     if (inside == 0)
         op->count = 0;
+    op->whole = op->count != 0 && !op->lost && are_whole(op, addresses);
     if (op->kind == LS_BULK_SHARED) { /* lines of shared memory: nothing of it is in global memory */
         op->count = (uint32_t)((bytes + CGA_LINE - 1) / CGA_LINE);
         op->width = CGA_LINE;
@@ -122,7 +159,8 @@ static void commit(tma_warp *w)
 void tma_issue(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle at)
 {
     tma *t = &c->async->tma;
-    const uint64_t *record = ls_cta_record(c->blocks.at[c->front.warps[warp].cta].launch.cta, dyn);
+    const ls_cta *cta = c->blocks.at[c->front.warps[warp].cta].launch.cta;
+    const uint64_t *record = ls_cta_record(cta, dyn);
     if (dyn->mask == 0)
         return;
     if (inst->bulk_op == LS_BULK_COMMIT) {
@@ -137,7 +175,8 @@ void tma_issue(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, l
                     .kind = inst->bulk_op,
                     .warp = (uint8_t)warp,
                     .group = t->warps[warp].open,
-                    .dyn = async_dyn(c, warp, dyn),
+                    .first = (dyn->addr >> 2) + LS_BULK_WORD_ADDRESSES,
+                    .move = ls_cta_move(cta, dyn),
                     .issued = at,
                     .ready = at + setup_cycles(c, inst) };
     count_for(c, warp);
@@ -246,50 +285,46 @@ static void finish(core *c, uint32_t index, ls_cycle at)
 static inline bool is_full(const core *c)
 {
     const tma *t = &c->async->tma;
-    return t->sectors + t->step > c->async->spec->tma.sectors;
+    return t->sectors > t->most;
 }
 
-/* Sectors are in the core, or written, in cycle `at`; returns when they have passed the port. */
-static inline ls_cycle take_answer(tma *t, tma_op *op, uint32_t sectors, ls_cycle at)
+/* Sectors are in the core, or written, in cycle `at`. */
+static inline void take_answer(tma *t, tma_op *op, uint32_t sectors, ls_cycle at)
 {
     t->sectors -= sectors;
     op->out -= sectors;
-    return op->kind == LS_BULK_LOAD ? move_sectors(t, at, sectors) : at;
+    if (LS_LIKELY(op->kind == LS_BULK_LOAD))
+        move_sectors(t, at, sectors);
 }
 
-static inline bool is_answered(const tma_op *op)
+/* After an answer that came, or whose sectors were written, in cycle `at`: it may be the last one of a copy. full: before it no
+ * request could be made. */
+static void answered(core *c, uint32_t index, bool full, ls_cycle at, ls_cycle now)
 {
-    return op->out == 0 && op->made;
-}
-
-/* The last answer of a copy, which ends in cycle `end`, or one for which requests have waited. */
-static void answered(core *c, uint32_t index, bool waited, ls_cycle end, ls_cycle now)
-{
-    if (is_answered(&c->async->tma.ops[index]))
-        finish(c, index, later(end, now + 1));
-    if (waited)
+    const tma *t = &c->async->tma;
+    const tma_op *op = &t->ops[index];
+    if (op->out == 0 && op->made) {
+        if (op->kind == LS_BULK_LOAD) /* the port took its sectors just now */
+            at = (t->port_free + (UINT64_C(1) << TMA_ONE_SHIFT) - 1) >> TMA_ONE_SHIFT;
+        finish(c, index, later(at, now + 1));
+    }
+    if (full && t->head != t->tail) /* requests have waited */
         async_look(c, now + 1);
-}
-
-/* Requests wait for answers. */
-static inline bool are_waiting(const core *c)
-{
-    return c->async->tma.head != c->async->tma.tail && is_full(c);
 }
 
 void tma_reply(core *c, uint32_t index)
 {
     tma *t = &c->async->tma;
-    bool waited = are_waiting(c);
-    ls_cycle end = take_answer(t, &t->ops[index], 1, c->now);
-    answered(c, index, waited, end, c->now);
+    const bool full = is_full(c);
+    take_answer(t, &t->ops[index], 1, c->now);
+    answered(c, index, full, c->now, c->now);
 }
 
 /* Apart, so that the common way saves no registers for it. */
-static __attribute__((noinline)) void answered_line(core *c, ls_link *link, uint32_t index, bool waited,
-                                                    ls_cycle end, ls_cycle now)
+static __attribute__((noinline)) void answered_line(core *c, ls_link *link, uint32_t index, bool full,
+                                                    ls_cycle now)
 {
-    answered(c, index, waited, end, now);
+    answered(c, index, full, (c->async->tma.in_free - 1) >> TMA_ONE_SHIFT, now);
     ls_link_release(link, 1);
 }
 
@@ -299,13 +334,14 @@ void tma_line_reply(core *c, ls_link *link, const ls_sector_message *message, ls
 {
     tma *t = &c->async->tma;
     const uint32_t sectors = ls_sector_bits(message->sectors), index = message->token & TMA_TOKEN_OP;
-    const bool waited = are_waiting(c);
-    uint64_t loads = (uint64_t)ring_count(&c->ldst.reply_ring) * t->in_cost;
+    tma_op *op = &t->ops[index];
+    const uint64_t loads = (uint64_t)ring_count(&c->ldst.reply_ring) * t->in_cost;
     t->in_free = later(t->in_free + (uint64_t)sectors * t->in_cost, ((now + 1) << TMA_ONE_SHIFT) + loads);
     c->n.replies += sectors;
-    ls_cycle end = take_answer(t, &t->ops[index], sectors, (t->in_free - 1) >> TMA_ONE_SHIFT);
-    if (waited || is_answered(&t->ops[index]))
-        answered_line(c, link, index, waited, end, now);
+    const bool full = is_full(c);
+    take_answer(t, op, sectors, (t->in_free - 1) >> TMA_ONE_SHIFT);
+    if (full || op->out == 0)
+        answered_line(c, link, index, full, now);
     else
         ls_link_release(link, 1);
 }
@@ -325,7 +361,7 @@ static void all_made(core *c, uint32_t index, ls_cycle now)
 }
 
 /* A line of a copy to another block of the cluster, which completes it on its mbarrier. False: there is no room. */
-static bool send_line(core *c, tma_op *op, ls_cycle now)
+static __attribute__((noinline)) bool send_line(core *c, tma_op *op, ls_cycle now)
 {
     tma *t = &c->async->tma;
     if (!cga_can_send(c, 1))
@@ -343,58 +379,45 @@ static bool send_line(core *c, tma_op *op, ls_cycle now)
 }
 
 /* As many requests of a copy as are made at once. */
-static void send_requests(core *c, uint32_t index, ls_cycle now)
+static inline void send_requests(core *c, tma_op *op, uint32_t index, ls_cycle now)
 {
     tma *t = &c->async->tma;
-    tma_op *op = &t->ops[index];
     count_for(c, op->warp);
-    const uint32_t count = tma_send_requests(c, index);
+    const uint32_t count = tma_send_requests(c, op, index);
     if (is_grouped(op->kind)) /* it reads them from shared memory */
-        (void)move_sectors(t, now, count);
+        move_sectors(t, now, count);
     c->n.async.tma.sectors += count;
     t->sectors += count;
     op->out += count;
     t->rate_free = later(t->rate_free, now << TMA_ONE_SHIFT) + (uint64_t)t->sector_cost * count;
 }
 
-static inline void make_requests(core *c, ls_cycle now)
-{
-    tma *t = &c->async->tma;
-    while (t->head != t->tail) {
-        uint32_t index = t->order[t->head % TMA_OPS];
-        tma_op *op = &t->ops[index];
-        if (op->ready > now)
-            return;
-        if (op->count == 0) {
-            all_made(c, index, now);
-            continue;
-        }
-        if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !tma_has_room(c))
-            return;
-        if (op->kind == LS_BULK_SHARED) {
-            if (!send_line(c, op, now))
-                return;
-            if (op->index == op->count)
-                all_made(c, index, now);
-            continue;
-        }
-        send_requests(c, index, now);
-        if (op->index == op->count)
-            all_made(c, index, now);
-    }
-}
-
-static inline ls_cycle next_cycle(const core *c, ls_cycle now)
+/* The head of the order waits for its set-up, its rate or the core's queue. */
+static inline ls_cycle next_cycle(const core *c, const tma_op *op, ls_cycle now)
 {
     const tma *t = &c->async->tma;
-    if (t->head == t->tail || is_full(c) || c->ldst.network_waiting)
+    if (is_full(c) || c->ldst.network_waiting)
         return LS_CYCLE_MAX; /* tma_reply() and the network's event look again */
-    ls_cycle ready = t->ops[t->order[t->head % TMA_OPS]].ready, rate = t->rate_free >> TMA_ONE_SHIFT;
-    return later(later(ready, rate), now + 1);
+    return later(later(op->ready, t->rate_free >> TMA_ONE_SHIFT), now + 1);
 }
 
 ls_cycle tma_cycle(core *c, ls_cycle now)
 {
-    make_requests(c, now);
-    return next_cycle(c, now);
+    tma *t = &c->async->tma;
+    while (t->head != t->tail) {
+        const uint32_t index = t->order[t->head % TMA_OPS];
+        tma_op *op = &t->ops[index];
+        if (op->ready > now)
+            return next_cycle(c, op, now);
+        while (op->index != op->count) {
+            if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !tma_has_room(c))
+                return next_cycle(c, op, now);
+            if (op->kind != LS_BULK_SHARED)
+                send_requests(c, op, index, now);
+            else if (!send_line(c, op, now))
+                return next_cycle(c, op, now);
+        }
+        all_made(c, index, now);
+    }
+    return LS_CYCLE_MAX;
 }

@@ -43,10 +43,10 @@ typedef struct tma_counters {
 /* A copy from its issue to its end. */
 typedef struct tma_op {
     uint64_t place;         /* LS_BULK_WORD_PLACE */
-    uint64_t base;          /* of a copy whose addresses are lost: one that was made up */
+    uint64_t move;          /* to be added to its addresses; the one that was made up if they are lost */
     uint64_t bytes;         /* of the whole copy */
     ls_cycle issued, ready; /* ready: addresses can be made */
-    uint32_t dyn;           /* of its warp's block */
+    uint32_t first;         /* of its addresses, among those of its warp's block */
     uint32_t count, width;  /* transfers; bytes of each */
     uint32_t index, offset; /* the next: transfer, byte in it */
     uint32_t out;           /* requests without an answer */
@@ -54,6 +54,8 @@ typedef struct tma_op {
     uint8_t warp, group;
     bool used, made; /* made: all requests have been */
     bool multicast;
+    bool lost;  /* the trace does not have its addresses: it has one transfer */
+    bool whole; /* each transfer is of whole sectors in one line, and in another one than the next */
 } tma_op;
 
 typedef struct tma_warp {
@@ -69,11 +71,14 @@ typedef struct tma {
     uint32_t head, tail;
     uint32_t used, sectors; /* copies; sectors under way */
     uint32_t step, burst;   /* sectors of one request, and requests made at once, at most */
-    uint32_t next_free;     /* where the search for a free entry begins */
-    uint64_t rate_free;     /* the next address is made then, in 1 / 65536 cycles */
-    uint64_t in_free;       /* the port from the network is taken until then, likewise */
-    uint64_t port_free;     /* the port of shared memory is taken until then, likewise */
-    uint64_t port_taken;    /* so long the port has been taken since the start, likewise */
+    uint32_t most;          /* sectors under way with which one more request may be made */
+    /* Channels of the core's half of L2, if it has halves; requests for others move by far_shift into it. */
+    uint32_t near_first, near_count, far_shift;
+    uint32_t next_free;  /* where the search for a free entry begins */
+    uint64_t rate_free;  /* the next address is made then, in 1 / 65536 cycles */
+    uint64_t in_free;    /* the port from the network is taken until then, likewise */
+    uint64_t port_free;  /* the port of shared memory is taken until then, likewise */
+    uint64_t port_taken; /* so long the port has been taken since the start, likewise */
     uint32_t sector_cost, in_cost, port_cost;
     uint8_t held[64]; /* ring: warps whose copy found the queue full */
     uint32_t held_head, held_tail;

@@ -5,8 +5,7 @@
 
 /* ----------------------------------------------------------------------------------------------- addresses */
 
-/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. A copy whose addresses
- * are lost has one transfer. */
+/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. */
 typedef struct transfers {
     const uint64_t *at;
     uint64_t move;
@@ -14,11 +13,9 @@ typedef struct transfers {
 
 static transfers transfers_of(const core *c, const tma_op *op)
 {
-    if (LS_UNLIKELY(op->base != 0))
-        return (transfers){ .at = &op->base };
+    static const uint64_t lost = 0;
     const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
-    const ls_dyn *dyn = &cta->dyns[op->dyn];
-    return (transfers){ ls_cta_record(cta, dyn) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
+    return (transfers){ op->lost ? &lost : cta->addrs + op->first, op->move };
 }
 
 /* The next sector of a copy, with the bytes of all following transfers that lie in it. */
@@ -56,8 +53,7 @@ typedef struct line_requests {
 
 /* Up to `burst` requests, none of which begins when there are more than `most` sectors. */
 typedef struct request_limit {
-    uint32_t burst;
-    uint64_t most;
+    uint32_t burst, most;
 } request_limit;
 
 static inline bool is_last(const line_requests *r, const request_limit *limit)
@@ -109,43 +105,6 @@ static void next_lines(const transfers *from_record, tma_op *op, const request_l
     }
 }
 
-/* The same for transfers of whole sectors that have a line each, which is the common shape. True if it ends before another
- * one. */
-static bool next_whole_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
-                             line_requests *out)
-{
-    const uint32_t count = op->width / SECTOR_BYTES, shape = (1u << count) - 1, first = op->index;
-    const uint64_t most = limit->most / count + 1, room = most < limit->burst ? most : limit->burst;
-    const uint64_t *at = from_record->at + first, move = from_record->move;
-    const uint32_t left = op->count - first;
-    uint64_t line = UINT64_MAX;
-    uint32_t i = 0;
-    bool is_other = false;
-    for (; i < left; i++) {
-        uint64_t address = at[i] + move, from = address % LS_SECTOR_LINE_BYTES;
-        uint32_t sectors = shape << from / SECTOR_BYTES;
-        is_other = address - from == line || from % SECTOR_BYTES != 0 || sectors >= 1u << LINE_SECTORS;
-        if (is_other || i == room)
-            break;
-        line = address - from;
-        out->at[i].line = line;
-        out->at[i].sectors = sectors;
-    }
-    out->count = i;
-    out->sectors = i * count;
-    op->index = first + i;
-    return is_other;
-}
-
-/* A burst of requests, up to the next write of a part of a sector. */
-static inline void next_requests(const transfers *from_record, tma_op *op, const request_limit *limit,
-                                 line_requests *out)
-{
-    if (op->offset != 0 || op->width % SECTOR_BYTES != 0 || op->width > LS_SECTOR_LINE_BYTES ||
-        next_whole_lines(from_record, op, limit, out))
-        next_lines(from_record, op, limit, out);
-}
-
 /* ------------------------------------------------------------------------------------------------ requests */
 
 static inline ls_sector_kind kind_of(const tma_op *op)
@@ -155,28 +114,14 @@ static inline ls_sector_kind kind_of(const tma_op *op)
                                         : LS_SECTOR_READ;
 }
 
-/* Requests of a copy that are made at once. */
-typedef struct burst {
-    ls_sector_message message; /* of a request for a line: all but the place and the sectors */
-    request_limit limit;       /* of those that are still to be made */
-    uint32_t sectors;          /* of those that were made */
-    uint32_t near_first, near_count,
-        far_shift; /* channels of the core's half of L2; others move by far_shift into it */
-} burst;
-
-static burst burst_begin(const core *c, uint32_t index, ls_sector_kind kind)
+/* A request of a copy for a line: all but the place and the sectors. */
+static inline ls_sector_message message_of(const core *c, uint32_t index, ls_sector_kind kind)
 {
-    const tma *t = &c->async->tma;
-    const uint32_t half = c->ldst.half_channels, first = c->ldst.half != 0 ? half : 0;
-    return (burst){ .message = { .byte_mask = kind == LS_SECTOR_READ ? 0 : UINT32_MAX,
-                                 .token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index,
-                                 .core = (uint16_t)c->id,
-                                 .kind = (uint8_t)kind,
-                                 .global = true },
-                    .limit = { t->burst, c->async->spec->tma.sectors - t->sectors - t->step },
-                    .near_first = first,
-                    .near_count = half != 0 ? half : UINT32_MAX,
-                    .far_shift = 2 * first - half };
+    return (ls_sector_message){ .byte_mask = kind == LS_SECTOR_READ ? 0 : UINT32_MAX,
+                                .token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index,
+                                .core = (uint16_t)c->id,
+                                .kind = (uint8_t)kind,
+                                .global = true };
 }
 
 /* Requests enter their links without a look at the core if they are alone and nothing else has to do with them. */
@@ -187,44 +132,109 @@ static inline bool may_enter(const core *c)
 }
 
 /* False if there is no room. */
-static inline bool enter_link(core *c, const burst *b, uint64_t line, uint32_t sectors)
+static inline bool enter_link(core *c, const ls_sector_message *message, const ls_sector_place *home,
+                              uint64_t line, uint32_t sectors)
 {
-    const ls_sector_place home = mem_map_place_again(&c->ldst.map, line);
-    const bool away = home.channel - b->near_first >= b->near_count;
-    ls_sector_message *slot =
-        ls_link_send(c->ldst.to_memory[away ? home.channel + b->far_shift : home.channel], 1);
+    const tma *t = &c->async->tma;
+    const bool away = home->channel - t->near_first >= t->near_count;
+    ls_sector_message *slot = ls_link_send(c->ldst.to_memory[home->channel + (away ? t->far_shift : 0)], 1);
     if (LS_UNLIKELY(slot == NULL))
         return false;
-    *slot = b->message;
+    *slot = *message;
     slot->address = line;
-    slot->local = home.local;
-    slot->slice = LS_SECTOR_SLICE(home.slice);
+    slot->local = home->local;
+    slot->slice = LS_SECTOR_SLICE(home->slice);
     slot->sectors = (uint16_t)(sectors & 0xfu);
     if (away)
         slot->away = true;
     return true;
 }
 
-static void queue_lines(core *c, const burst *b, const line_requests *requests, uint32_t first)
+static void queue_line(core *c, const ls_sector_message *message, uint64_t line, uint32_t sectors)
 {
-    for (uint32_t i = first; i < requests->count; i++)
-        ldst_bulk_request(c, requests->at[i].line, requests->at[i].sectors, b->message.byte_mask,
-                          b->message.token, (ls_sector_kind)b->message.kind);
+    ldst_bulk_request(c, line, sectors, message->byte_mask, message->token, (ls_sector_kind)message->kind);
 }
 
-/* Requests of a burst for lines, into their links. If a link has no room, they wait for the core's cycle: the queue has room for
- * a burst. */
-static inline void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
+/* ------------------------------------------------------------------------------ copies of lines that are all whole */
+
+/* Enters requests for all sectors of so many lines; returns how many had room. */
+static inline uint32_t enter_full_lines(core *c, const ls_sector_message *message, const uint64_t *at,
+                                        uint64_t move, uint32_t count)
+{
+    mem_map *map = &c->ldst.map;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t line = at[i] + move;
+        const ls_sector_place home = mem_map_place_spread(map, line);
+        if (!enter_link(c, message, &home, line, (1u << LINE_SECTORS) - 1))
+            return i;
+    }
+    return count;
+}
+
+/* The same for transfers of these sectors, any map, and into the core's queue from the first line that has no room. */
+static __attribute__((noinline)) uint32_t enter_or_queue(core *c, const ls_sector_message *message,
+                                                         const uint64_t *at, uint64_t move, uint32_t count,
+                                                         uint32_t shape)
+{
+    uint32_t entered = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t from = (at[i] + move) % LS_SECTOR_LINE_BYTES, line = at[i] + move - from;
+        const uint32_t sectors = shape << from / SECTOR_BYTES;
+        const ls_sector_place home = mem_map_place_again(&c->ldst.map, line);
+        if (entered == i && enter_link(c, message, &home, line, sectors))
+            entered++;
+        else
+            queue_line(c, message, line, sectors);
+    }
+    return entered;
+}
+
+/* A burst of requests of a copy whose transfers are whole (tma_op.whole). If a link has no room, the rest waits for the
+ * core's cycle: the queue has room for a burst. Returns the sectors. */
+static inline uint32_t enter_whole(core *c, tma_op *op, uint32_t index, ls_sector_kind kind)
+{
+    const tma *t = &c->async->tma;
+    const ls_sector_message message = message_of(c, index, kind);
+    const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
+    const uint64_t *at = cta->addrs + op->first + op->index;
+    const uint32_t each = op->width / SECTOR_BYTES, most = t->most - t->sectors;
+    uint32_t count = op->count - op->index, entered = 0;
+    count = count < t->burst ? count : t->burst;
+    if (LS_UNLIKELY(most < TMA_BURST * LINE_SECTORS) && most / each + 1 < count)
+        count = most / each + 1;
+    op->index += count;
+    if (LS_LIKELY(each == LINE_SECTORS && c->ldst.map.spreads))
+        entered = enter_full_lines(c, &message, at, op->move, count);
+    if (LS_UNLIKELY(entered != count))
+        entered += enter_or_queue(c, &message, at + entered, op->move, count - entered, (1u << each) - 1);
+    c->n.requests_sent += (uint64_t)entered * each;
+    return count * each;
+}
+
+/* ------------------------------------------------------------------------------------------------- other copies */
+
+/* Requests of a copy that are made at once. */
+typedef struct burst {
+    ls_sector_message message;
+    request_limit limit; /* of those that are still to be made */
+    uint32_t sectors;    /* of those that were made */
+} burst;
+
+/* Up to the next write of a part of a sector, into their links. */
+static void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
 {
     line_requests requests = { .count = 0 };
-    next_requests(from_record, op, &b->limit, &requests);
-    uint32_t i = 0, sectors = requests.sectors;
-    while (i < requests.count && enter_link(c, b, requests.at[i].line, requests.at[i].sectors))
-        i++;
-    queue_lines(c, b, &requests, i);
-    for (; LS_UNLIKELY(i < requests.count); i++)
-        sectors -= ls_sector_bits(requests.at[i].sectors);
-    c->n.requests_sent += sectors;
+    next_lines(from_record, op, &b->limit, &requests);
+    bool enters = true;
+    for (uint32_t i = 0; i < requests.count; i++) {
+        const uint64_t line = requests.at[i].line;
+        const ls_sector_place home = mem_map_place_again(&c->ldst.map, line);
+        enters = enters && enter_link(c, &b->message, &home, line, requests.at[i].sectors);
+        if (enters)
+            c->n.requests_sent += ls_sector_bits(requests.at[i].sectors);
+        else
+            queue_line(c, &b->message, line, requests.at[i].sectors);
+    }
     b->sectors = requests.sectors;
     b->limit.burst -= requests.count;
 }
@@ -236,10 +246,11 @@ static void queue_request(core *c, burst *b, tma_op *op, const transfers *from_r
     line_requests request = { .count = 0 };
     if (lines)
         next_lines(from_record, op, &one, &request);
-    queue_lines(c, b, &request, 0);
     b->sectors += request.sectors;
-    if (request.count != 0)
+    if (request.count != 0) {
+        queue_line(c, &b->message, request.at[0].line, request.at[0].sectors);
         return;
+    }
     uint32_t mask;
     uint64_t sector = next_sector(from_record, op, &mask);
     ldst_bulk_request(c, sector, 0, mask & b->message.byte_mask, b->message.token,
@@ -248,24 +259,25 @@ static void queue_request(core *c, burst *b, tma_op *op, const transfers *from_r
 }
 
 /* Apart, so that the common way saves no registers for it. */
-static __attribute__((noinline)) void queue_requests(core *c, burst *b, tma_op *op,
-                                                     const transfers *from_record, bool lines)
+static __attribute__((noinline)) uint32_t send_any(core *c, tma_op *op, uint32_t index, ls_sector_kind kind)
 {
-    for (; b->limit.burst > 0 && op->index < op->count && b->sectors <= b->limit.most && tma_has_room(c);
-         b->limit.burst--)
-        queue_request(c, b, op, from_record, lines);
-}
-
-uint32_t tma_send_requests(core *c, uint32_t index)
-{
-    tma_op *op = &c->async->tma.ops[index];
+    const tma *t = &c->async->tma;
     const transfers from_record = transfers_of(c, op);
-    const ls_sector_kind kind = kind_of(op);
-    const bool lines = c->async->tma.step > 1 && kind != LS_SECTOR_ATOMIC;
-    burst b = burst_begin(c, index, kind);
+    const bool lines = t->step > 1 && kind != LS_SECTOR_ATOMIC;
+    burst b = { .message = message_of(c, index, kind), .limit = { t->burst, t->most - t->sectors } };
     if (lines && may_enter(c))
         enter_lines(c, &b, op, &from_record);
-    if (LS_UNLIKELY(b.limit.burst > 0 && op->index < op->count))
-        queue_requests(c, &b, op, &from_record, lines);
+    for (; b.limit.burst > 0 && op->index < op->count && b.sectors <= b.limit.most && tma_has_room(c);
+         b.limit.burst--)
+        queue_request(c, &b, op, &from_record, lines);
     return b.sectors;
+}
+
+uint32_t tma_send_requests(core *c, tma_op *op, uint32_t index)
+{
+    const tma *t = &c->async->tma;
+    const ls_sector_kind kind = kind_of(op);
+    if (LS_LIKELY(op->whole && kind != LS_SECTOR_ATOMIC && t->step > 1 && may_enter(c)))
+        return enter_whole(c, op, index, kind);
+    return send_any(c, op, index, kind);
 }

@@ -10,7 +10,7 @@ static inline bool tma_has_room(const core *c)
     return !c->ldst.network_waiting && ring_count(&c->ldst.out_ring) < TMA_AHEAD && !ring_full(&c->ldst.out_ring);
 }
 
-/* As many requests of a copy as are made at once: at least one. Returns their sectors. */
-uint32_t tma_send_requests(core *c, uint32_t index);
+/* As many requests of a copy, which is the engine's `index`, as are made at once: at least one. Returns their sectors. */
+uint32_t tma_send_requests(core *c, tma_op *op, uint32_t index);
 
 #endif

@@ -127,8 +127,21 @@ static void set_spread(mem_map *map, uint64_t slice_mask)
         uint64_t high = (uint64_t)(i % 256) << 8 * (i / 256);
         ls_sector_place place = place_any(map, high * map->channels << map->interleave_shift);
         map->spread_of[i / 256][i % 256] = (uint8_t)(place.channel << map->slice_shift | place.slice);
+        if (i < 256)
+            map->lowest_local[i] = (uint8_t)(place.local >> map->interleave_shift);
     }
+    map->slice_mask = map->slices_per_channel - 1;
+    map->low_mask = (UINT64_C(1) << map->interleave_shift) - 1;
     map->spreads = true;
+    map->upper = UINT64_MAX;
+}
+
+void mem_map_set_upper(mem_map *map, uint64_t upper)
+{
+    const ls_sector_place place = place_any(map, (upper << 8) * map->channels << map->interleave_shift);
+    map->upper = upper;
+    map->upper_place = place.channel << map->slice_shift | place.slice;
+    map->upper_local = place.local;
 }
 
 static inline uint64_t scatter(const mem_bits *bits, uint64_t value)

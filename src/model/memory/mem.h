@@ -57,9 +57,16 @@ typedef struct ls_address_map {
     /* With IPOLY_MODULO and no power of two: what the bits above the channel change in a place, by byte. One look for slice
      * and hash. */
     uint8_t spread_of[MEM_SPREAD_BYTES][256];
-    bool spreads;   /* spread_of has all of it */
-    mem_bits local; /* of the address without the channel: all bits except the slice's */
-    mem_bits slice; /* the lowest bank bits */
+    /* mem_map_place_spread(): the bits that the lowest byte brings into `local`, from the interleaving boundary on; what the
+     * bytes above it brought into the last place, and these bytes. */
+    uint8_t lowest_local[256];
+    uint64_t upper, upper_local;
+    uint32_t upper_place;
+    uint32_t slice_mask; /* slices_per_channel - 1 */
+    uint64_t low_mask;   /* the bits below the interleaving boundary */
+    bool spreads;        /* spread_of has all of it */
+    mem_bits local;      /* of the address without the channel: all bits except the slice's */
+    mem_bits slice;      /* the lowest bank bits */
     mem_bits bank, row, column;
     /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last
      * answer without them, and the address above them that it is for. */
@@ -73,13 +80,29 @@ ls_sector_place mem_map_place(const mem_map *map, uint64_t address);
 /* The other way: the address that has this place, or MEM_NO_ADDRESS. Tries channels and slices: not for every request. */
 #define MEM_NO_ADDRESS UINT64_MAX
 uint64_t mem_map_address(const mem_map *map, const ls_sector_place *place);
-/* The same for the one owner of a map: neighbours of the address before cost less. */
+/* The same for the one owner of a map that spreads: addresses of one region of memory cost less. */
+void mem_map_set_upper(mem_map *map, uint64_t upper);
+static inline ls_sector_place mem_map_place_spread(mem_map *map, uint64_t address)
+{
+    const uint32_t shift = map->interleave_shift, channels = map->channels;
+    const uint64_t above = address >> shift, high = above / channels;
+    const uint32_t channel = (uint32_t)(above % channels), lowest = high & 0xff;
+    if (LS_UNLIKELY(high >> 8 != map->upper))
+        mem_map_set_upper(map, high >> 8);
+    const uint32_t global = channel << map->slice_shift ^ map->upper_place ^ map->spread_of[0][lowest];
+    return (ls_sector_place){ .channel = global >> map->slice_shift,
+                              .slice = global & map->slice_mask,
+                              .local = map->upper_local | (uint64_t)map->lowest_local[lowest] << shift |
+                                       (address & map->low_mask) };
+}
+/* The same for the one owner of any map: neighbours of the address before cost less. */
 static inline ls_sector_place mem_map_place_again(mem_map *map, uint64_t address)
 {
     uint64_t above = address >> map->plain_bits, below = address ^ above << map->plain_bits;
     if (above != map->last_above) {
         map->last_above = above;
-        map->last = mem_map_place(map, address ^ below);
+        map->last =
+            map->spreads ? mem_map_place_spread(map, address ^ below) : mem_map_place(map, address ^ below);
     }
     ls_sector_place place = map->last;
     place.local |= below;
