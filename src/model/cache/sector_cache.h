@@ -124,6 +124,7 @@ typedef struct sector_cache {
     tag_store tags;            /* keys are addresses of lines */
     sector_cache_line *lines;  /* by entry */
     uint32_t line_count, dirty_lines;
+    uint64_t starved;   /* address + 1 of a read that found no MSHR, unless something has changed; or 0 */
     uint32_t last_line; /* the line that was last found; else any line */
     sector_cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */

@@ -56,6 +56,21 @@ static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint
     return readable_of(&c->lines[i], sectors) == sectors ? read_hits(c, i, sectors) : SECTOR_CACHE_FAIL;
 }
 
+/* The waiters of the first filled MSHR before `end` have been answered. */
+static inline void sector_cache_give_waiters(sector_cache *c, sector_cache_mshr *mshr, uint32_t end)
+{
+    uint32_t first = mshr->first, last = first;
+    if (first == end)
+        return;
+    mshr->first = end;
+    if (end == SECTOR_CACHE_NONE)
+        last = mshr->last;
+    while (c->waiters[last].next != end)
+        last = c->waiters[last].next;
+    c->waiters[last].next = c->waiter_pool.free;
+    c->waiter_pool.free = first;
+}
+
 /* sector_cache_read_part() of a read for which sector_cache_read_quick() has failed. */
 sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
                                             uint32_t sectors, uint32_t token, sector_cache_part *out);

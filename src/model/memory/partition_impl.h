@@ -91,8 +91,13 @@ typedef struct slice {
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
     /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And
-     * that before which nothing else is to do. */
+     * that before which nothing else is to do. While the input queue has room for all in the delay (not crowded), those whose
+     * delay is over leave it when the tags look for them. */
     ls_cycle answer_at, arrive_at, work_at;
+    bool crowded;
+    bool
+        chores; /* there may be something to do for stages between the way out and the delay, or look-ups before
+                          * those of the input queue */
     uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
     /* The input queue was full in this cycle, and nothing has looked since. Then arrive_at is LS_CYCLE_MAX. 0: it was not. */
     ls_cycle stalled_at;
@@ -116,7 +121,6 @@ typedef struct partition {
         special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width, input_queue, output_queue; /* as in the spec */
-    uint32_t late_queue; /* up to so many requests may stay in the delay while the tags are busy with a line */
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
@@ -200,6 +204,13 @@ static inline uint32_t partition_take(partition *p, queue *q)
     return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
 }
 
+/* The same for a caller that has looked at it. */
+static inline void partition_take_first(queue *q, const pending_request *first)
+{
+    q->count--;
+    q->list.first = first->next;
+}
+
 /* Behind all others in the delay. True: there are none. */
 static inline bool partition_delay(partition *p, slice *s, uint32_t i)
 {
@@ -223,6 +234,13 @@ static inline void partition_end_delay(partition *p, slice *s)
     s->input.count++;
 }
 
+/* All whose delay is over by cycle `now`. */
+static inline void partition_end_delays(partition *p, slice *s, ls_cycle now)
+{
+    while (s->delay_count > 0 && p->requests[s->delay_first].ready < now)
+        partition_end_delay(p, s);
+}
+
 /* The cycle after that in which it is over. */
 static inline ls_cycle partition_arrives_at(const partition *p, const slice *s)
 {
@@ -243,9 +261,13 @@ static inline void partition_wake_at(partition *p, ls_cycle at)
 static inline void partition_wake_now(partition *p, slice *s)
 {
     s->next = s->work_at = 0;
+    s->chores = true;
     p->awake = true;
     ls_ticker_wake(&p->ticker);
 }
+
+/* partition_line.c. If special: request i is in the delay, and the first there or the slice is crowded, or is now. */
+void partition_notice(partition *p, slice *s, const pending_request *r);
 
 /* A request is at the slice: the output port of the crossbar lets `width` through per cycle. */
 static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle now, bool special)
@@ -261,11 +283,13 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
     bool first = partition_delay(p, s, i);
-    if (!first && LS_LIKELY(s->stalled_at == 0)) /* the slice is due for those before it */
+    if (special) {
+        if (first || LS_UNLIKELY(s->crowded || s->input.count + s->delay_count > p->input_queue))
+            partition_notice(p, s, r);
         return;
-    if (special && first)
-        s->arrive_at = r->ready + 1;
-    s->next = r->ready < s->next ? r->ready + 1 : s->next;
+    }
+    if (first) /* else the slice is due for those before it */
+        s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }
 
 /* partition.c. ready: DRAM takes it, as the caller knows. */
