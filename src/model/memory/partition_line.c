@@ -268,15 +268,14 @@ static inline sector_cache_outcome read_sector(slice *s, const ls_sector_message
     return outcome;
 }
 
-/* Of several sectors. tried: the short ways have failed. */
-static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i,
-                                                                bool tried)
+/* Of several sectors, for which the short ways have failed. line: in the cache, or SECTOR_CACHE_NONE. */
+static __attribute__((noinline)) sector_cache_outcome read_line_below(slice *s, pending_request *r, uint32_t i,
+                                                                      uint32_t line)
 {
     const ls_sector_message *m = &r->message;
     sector_cache_part part;
     sector_cache_outcome outcome =
-        tried ? sector_cache_read_some(&s->l2, m->address, m->local, m->sectors, i, &part)
-              : sector_cache_read_part(&s->l2, m->address, m->local, m->sectors, i, &part);
+        sector_cache_read_some(&s->l2, line, m->address, m->local, m->sectors, i, &part);
     s->chores |= sector_cache_has_miss(&s->l2);
     if (outcome == SECTOR_CACHE_FAIL || outcome == SECTOR_CACHE_STALLED)
         return outcome;
@@ -287,11 +286,12 @@ static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pendin
 }
 
 /* The same with the short ways of most reads. */
-static inline sector_cache_outcome read_line_quick(slice *s, pending_request *r, uint32_t i)
+static inline sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i)
 {
-    sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
+    uint32_t line = find_line(&s->l2, r->message.address);
+    sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, line, r->message.sectors, i);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_FAIL))
-        return read_line(s, r, i, true);
+        return read_line_below(s, r, i, line);
     r->left = outcome == SECTOR_CACHE_PENDING;
     return outcome;
 }
@@ -317,7 +317,7 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
         sector_cache_warm(&s->l2, r->message.address, r->message.local);
     bool line = r->message.sectors != 0;
     if (r->message.kind == LS_SECTOR_READ)
-        outcome = line ? read_line(s, r, i, false) : read_sector(s, &r->message, i);
+        outcome = line ? read_line(s, r, i) : read_sector(s, &r->message, i);
     else
         outcome = line ? write_sectors(p, s, i) : access_sector(s, &r->message, bytes, i);
     s->chores |= sector_cache_has_miss(&s->l2);
@@ -357,7 +357,7 @@ static inline bool look_up(partition *p, slice *s, ls_cycle now)
     if (r->message.half)
         *partition_copied(p, s, r->message.address) = 1;
     sector_cache_set_global(&s->l2, r->message.global);
-    sector_cache_outcome outcome = LS_LIKELY(line) ? read_line_quick(s, r, i) : read_sector(s, &r->message, i);
+    sector_cache_outcome outcome = LS_LIKELY(line) ? read_line(s, r, i) : read_sector(s, &r->message, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
     if (line)
