@@ -381,9 +381,9 @@ static inline void look(partition *p, slice *s, ls_cycle now)
 }
 
 /* When the tags can take the next request of the input queue. */
-static inline ls_cycle next_input(const partition *p, const slice *s)
+static inline ls_cycle next_input(const partition *p, const slice *s, ls_cycle now)
 {
-    ls_cycle soon = p->now + 1;
+    ls_cycle soon = now + 1;
     if (!has_room(p, s))
         return LS_CYCLE_MAX;
     if (s->input.count == 0) {
@@ -398,7 +398,7 @@ static inline ls_cycle next_input(const partition *p, const slice *s)
 /* The input queue has room for all again. */
 static __attribute__((noinline)) void end_crowd(const partition *p, slice *s)
 {
-    ls_cycle at = next_input(p, s);
+    ls_cycle at = next_input(p, s, p->now);
     s->crowded = false;
     s->arrive_at = LS_CYCLE_MAX;
     s->work_at = at < s->work_at ? at : s->work_at;
@@ -416,16 +416,16 @@ static inline void do_chores(partition *p, slice *s)
 }
 
 /* The next cycle with something to do, but for answers and arrivals. */
-static inline ls_cycle next_chore(partition *p, slice *s)
+static inline ls_cycle next_chore(partition *p, slice *s, ls_cycle now)
 {
-    const ls_cycle soon = p->now + 1;
+    const ls_cycle soon = now + 1;
     if (LS_UNLIKELY(s->held.count > 0) && take_held(p, s))
         return soon;
     if (sector_cache_has_miss(&s->l2))
         return soon;
     if (LS_UNLIKELY(sector_cache_has_ready(&s->l2)) && has_room(p, s))
         return soon;
-    ls_cycle next = next_input(p, s);
+    ls_cycle next = next_input(p, s, now);
     s->chores = sector_cache_has_ready(&s->l2) || s->held.count > 0;
     if (s->home.count > 0 || LS_UNLIKELY(sector_cache_has_retry(&s->l2))) {
         s->chores = true;
@@ -446,7 +446,7 @@ static inline void work(partition *p, slice *s, ls_cycle now)
     if (s->chores)
         do_chores(p, s);
     look(p, s, now);
-    s->work_at = s->chores ? next_chore(p, s) : next_input(p, s);
+    s->work_at = s->chores ? next_chore(p, s, now) : next_input(p, s, now);
 }
 
 /* Returns the next cycle with something to do. */
