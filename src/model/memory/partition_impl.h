@@ -95,6 +95,7 @@ typedef struct slice {
      * delay is over leave it when the tags look for them. */
     ls_cycle answer_at, arrive_at, work_at;
     bool crowded;
+    uint32_t spare; /* not crowded: requests that may come before somebody looks whether it is */
     bool
         chores; /* there may be something to do for stages between the way out and the delay, or look-ups before
                           * those of the input queue */
@@ -266,7 +267,7 @@ static inline void partition_wake_now(partition *p, slice *s)
     ls_ticker_wake(&p->ticker);
 }
 
-/* partition_line.c. If special: request i is in the delay, and the first there or the slice is crowded, or is now. */
+/* partition_line.c. If special: a request is in the delay, and the first there, or the slice is crowded or may be now. */
 void partition_notice(partition *p, slice *s, const pending_request *r);
 
 /* A request is at the slice: the output port of the crossbar lets `width` through per cycle. */
@@ -284,8 +285,10 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     r->ready = s->last_arrival + p->spec->delay_cycles;
     bool first = partition_delay(p, s, i);
     if (special) {
-        if (first || LS_UNLIKELY(s->crowded || s->input.count + s->delay_count > p->input_queue))
+        if (first || LS_UNLIKELY(s->spare == 0))
             partition_notice(p, s, r);
+        else
+            s->spare--;
         return;
     }
     if (first) /* else the slice is due for those before it */

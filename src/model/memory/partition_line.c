@@ -104,6 +104,7 @@ static inline bool answer_lines(partition *p, slice *s)
     const ls_cycle ready = p->now + 2; /* a cycle to be answered, and one to leave */
     const bool first = s->output.count == 0;
     uint32_t room = p->output_queue - s->output.count, waiter = mshr->first;
+    uint32_t *link = first ? &s->output.list.first : &p->requests[s->output.list.last].next;
     for (; waiter != SECTOR_CACHE_NONE && room > 0; waiter = waiters[waiter].next) {
         uint32_t i = waiters[waiter].token;
         pending_request *r = &p->requests[i];
@@ -112,9 +113,11 @@ static inline bool answer_lines(partition *p, slice *s)
         if (!is_filled(r, level))
             continue;
         r->ready = ready;
-        index_list_append(&s->output.list, INDEX_LINKS(p->requests, next), i);
+        *link = s->output.list.last = i;
+        link = &r->next;
         room--;
     }
+    *link = INDEX_NONE;
     s->output.count = p->output_queue - room;
     if (first && s->output.count > 0)
         plan_first(p, s);
@@ -202,8 +205,12 @@ void partition_notice(partition *p, slice *s, const pending_request *r)
             return;
     } else if (s->input.count + s->delay_count > p->input_queue) {
         s->crowded = true;
+        s->spare = 0;
         at = s->arrive_at = partition_arrives_at(p, s);
-    } else if (s->input.count == 0) {
+    } else {
+        s->spare = p->input_queue - s->input.count - s->delay_count;
+        if (!first || s->input.count > 0) /* the same */
+            return;
         at = s->look_at > at ? s->look_at : at;
         s->work_at = at < s->work_at ? at : s->work_at;
     }
@@ -400,6 +407,7 @@ static __attribute__((noinline)) void end_crowd(const partition *p, slice *s)
 {
     ls_cycle at = next_input(p, s, p->now);
     s->crowded = false;
+    s->spare = p->input_queue - s->input.count - s->delay_count;
     s->arrive_at = LS_CYCLE_MAX;
     s->work_at = at < s->work_at ? at : s->work_at;
 }
@@ -486,5 +494,6 @@ void partition_become_special(partition *p)
         s->arrive_at = partition_arrives_at(p, s);
         s->work_at = s->next;
         s->crowded = s->chores = true;
+        s->spare = 0;
     }
 }
