@@ -105,13 +105,13 @@ void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_addre
     }
     tag_store_place(&c->tags, victim, line_address);
     c->lines[victim] = (sector_cache_line){ 0 };
-    c->starved = 0;
+    c->changes++;
     c->touched = true;
 }
 
 static inline void set_dirty(sector_cache *c, sector_cache_line *line, uint32_t sector)
 {
-    c->starved = 0;
+    c->changes++;
     if (line->dirty == 0)
         c->dirty_lines++;
     line->dirty |= (uint8_t)(1u << sector);
@@ -183,6 +183,23 @@ static __attribute__((noinline)) void retry_stalled(sector_cache *c, const secto
     c->retry_last = mshr->stalled_last;
 }
 
+static inline sector_cache_starved *starved_at(sector_cache *c, uint64_t address)
+{
+    return &c->starved[address / SECTOR_BYTES & (SECTOR_CACHE_STARVED - 1)];
+}
+
+static inline bool is_starved(sector_cache *c, uint64_t address)
+{
+    const sector_cache_starved *at = starved_at(c, address);
+    return at->address == address + 1 && at->changes == c->changes;
+}
+
+static inline void note_starved(sector_cache *c, uint64_t address)
+{
+    c->starved_last = c->changes;
+    *starved_at(c, address) = (sector_cache_starved){ .address = address + 1, .changes = c->changes };
+}
+
 /* A read that does not hit and found room in the miss queue. i: its line, SECTOR_CACHE_NONE if that is not there yet
  * and gets `victim`. */
 static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c, uint64_t tag_address,
@@ -206,7 +223,7 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
         *(mshr != SECTOR_CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
         /* Other policies may want to choose a victim each time. */
         if (mshr == SECTOR_CACHE_NONE && replacement_is_order(c->tags.kind))
-            c->starved = tag_address + 1;
+            note_starved(c, tag_address);
         return SECTOR_CACHE_FAIL;
     }
     if (no_waiter_left(c)) {
@@ -259,7 +276,7 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
 sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                        uint32_t token, bool atomic)
 {
-    if (c->starved == tag_address + 1) {
+    if (c->starved_last == c->changes && is_starved(c, tag_address)) {
         c->counters->fail_mshr++;
         return SECTOR_CACHE_FAIL;
     }
@@ -445,5 +462,5 @@ void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_add
     uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
     c->lines[i].valid |= bit;
     c->lines[i].readable |= bit;
-    c->starved = 0;
+    c->changes++;
 }

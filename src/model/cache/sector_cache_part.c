@@ -231,7 +231,7 @@ bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t in
     n->accesses += all;
     sector_cache_line *line = &c->lines[i];
     uint8_t bits = (uint8_t)sectors, pending = line->pending & bits;
-    c->starved = 0;
+    c->changes++;
     c->dirty_lines += line->dirty == 0;
     line->dirty |= bits;
     line->valid |= bits;
