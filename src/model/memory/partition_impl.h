@@ -91,14 +91,14 @@ typedef struct slice {
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
     /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And
-     * that before which nothing else is to do. While the input queue has room for all in the delay (not crowded), those whose
-     * delay is over leave it when the tags look for them. */
+     * that before which nothing else is to do. */
     ls_cycle answer_at, arrive_at, work_at;
+    /* The input queue has no room for all in the delay, so that stalls may have to be counted. While it has, those whose delay is
+     * over leave it when the tags look for them, and arrive_at is LS_CYCLE_MAX. */
     bool crowded;
-    uint32_t spare; /* not crowded: requests that may come before somebody looks whether it is */
-    bool
-        chores; /* there may be something to do for stages between the way out and the delay, or look-ups before
-                          * those of the input queue */
+    /* Fills, misses, answers to fills, or requests before those of the input queue may be there. */
+    bool chores;
+    uint32_t spare;      /* unless it is crowded: requests that may come before it can be */
     uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
     /* The input queue was full in this cycle, and nothing has looked since. Then arrive_at is LS_CYCLE_MAX. 0: it was not. */
     ls_cycle stalled_at;

@@ -209,7 +209,7 @@ void partition_notice(partition *p, slice *s, const pending_request *r)
         at = s->arrive_at = partition_arrives_at(p, s);
     } else {
         s->spare = p->input_queue - s->input.count - s->delay_count;
-        if (!first || s->input.count > 0) /* the same */
+        if (!first || s->input.count > 0) /* the slice is due for those before it */
             return;
         at = s->look_at > at ? s->look_at : at;
         s->work_at = at < s->work_at ? at : s->work_at;
@@ -217,7 +217,7 @@ void partition_notice(partition *p, slice *s, const pending_request *r)
     s->next = at < s->next ? at : s->next;
 }
 
-/* Whether there is a request for the tags in the input queue, or there would be one if somebody had looked. */
+/* Whether there is a request in the input queue, or one whose delay is over, which enters it. */
 static inline bool has_input(partition *p, slice *s, ls_cycle now)
 {
     if (s->input.count > 0)
@@ -412,7 +412,7 @@ static __attribute__((noinline)) void end_crowd(const partition *p, slice *s)
     s->work_at = at < s->work_at ? at : s->work_at;
 }
 
-/* Before the look-ups. */
+/* What comes before the look-ups. */
 static inline void do_chores(partition *p, slice *s)
 {
     if (LS_UNLIKELY(sector_cache_has_ready(&s->l2)))
