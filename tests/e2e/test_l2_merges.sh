@@ -50,3 +50,10 @@ done
 run 0 run synth:gemm-hopper,m=256,n=256,k=256 -p h100 -s l2.input_queue=2 --unmodelled skip -o out.tidy.csv
 stalls=$(counter input_stalls out.tidy.csv)
 ((stalls > 30)) || fail "$stalls requests found the input queue full"
+
+# A queue that is full and empty again in one cycle takes the next request, and none of them is forgotten.
+for threads in 1 3; do
+    run 0 run synth:gather -p h100-sxm -s l2.input_queue=1 --threads "$threads" -o out.tidy.csv
+    grep ',counter,' out.tidy.csv >"counters.$threads"
+done
+cmp counters.1 counters.3 || fail "a short input queue: 3 threads count otherwise than 1"

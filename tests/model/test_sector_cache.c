@@ -206,6 +206,36 @@ static void test_mshr_and_queue_limits(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* Reads that find no MSHR are tried again and again: each try counts, and whatever lets one of them go on is seen. */
+static void test_reads_without_mshr(void **state)
+{
+    (void)state;
+    rig r;
+    uint32_t dirty;
+    rig_init(&r, small);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(read_at(&r, 0x1000 + i * 0x80, i), SECTOR_CACHE_MISS);
+    drain_misses(&r);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(read_at(&r, 0x2000, 10), SECTOR_CACHE_FAIL);
+        assert_int_equal(read_at(&r, 0x2100, 11), SECTOR_CACHE_FAIL);
+        assert_int_equal(r.counters.fail_mshr, 2 * (i + 1));
+    }
+    /* A write brings the sector of the one. */
+    assert_int_equal(sector_cache_write(&r.cache, 0x2000, 0x2000, UINT32_MAX, 12), SECTOR_CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x2000, 10), SECTOR_CACHE_HIT);
+    assert_int_equal(read_at(&r, 0x2100, 11), SECTOR_CACHE_FAIL);
+    assert_int_equal(r.counters.fail_mshr, 7);
+    /* It is forgotten again: no MSHR. The MSHR that gets free is for one of both. */
+    assert_true(sector_cache_drop(&r.cache, 0x2000, &dirty));
+    assert_int_equal(read_at(&r, 0x2000, 10), SECTOR_CACHE_FAIL);
+    assert_int_equal(fill_at(&r, 0x1000), 1);
+    assert_int_equal(read_at(&r, 0x2100, 11), SECTOR_CACHE_MISS);
+    assert_int_equal(read_at(&r, 0x2000, 10), SECTOR_CACHE_FAIL);
+    assert_int_equal(r.counters.fail_mshr, 9);
+    ls_engine_destroy(r.engine);
+}
+
 static void test_write_back(void **state)
 {
     (void)state;
@@ -594,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_stalled_requests_of_a_sector_that_left),
         cmocka_unit_test(test_no_line_while_all_pending),
         cmocka_unit_test(test_mshr_and_queue_limits),
+        cmocka_unit_test(test_reads_without_mshr),
         cmocka_unit_test(test_write_back),
         cmocka_unit_test(test_write_policies),
         cmocka_unit_test(test_dirty_limit),

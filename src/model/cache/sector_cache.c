@@ -105,11 +105,13 @@ void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_addre
     }
     tag_store_place(&c->tags, victim, line_address);
     c->lines[victim] = (sector_cache_line){ 0 };
+    c->changes++;
     c->touched = true;
 }
 
 static inline void set_dirty(sector_cache *c, sector_cache_line *line, uint32_t sector)
 {
+    c->changes++;
     if (line->dirty == 0)
         c->dirty_lines++;
     line->dirty |= (uint8_t)(1u << sector);
@@ -181,6 +183,23 @@ static __attribute__((noinline)) void retry_stalled(sector_cache *c, const secto
     c->retry_last = mshr->stalled_last;
 }
 
+static inline sector_cache_starved *starved_at(sector_cache *c, uint64_t address)
+{
+    return &c->starved[address / SECTOR_BYTES & (SECTOR_CACHE_STARVED - 1)];
+}
+
+static inline bool is_starved(sector_cache *c, uint64_t address)
+{
+    const sector_cache_starved *at = starved_at(c, address);
+    return at->address == address + 1 && at->changes == c->changes;
+}
+
+static inline void note_starved(sector_cache *c, uint64_t address)
+{
+    c->starved_last = c->changes;
+    *starved_at(c, address) = (sector_cache_starved){ .address = address + 1, .changes = c->changes };
+}
+
 /* A read that does not hit and found room in the miss queue. i: its line, SECTOR_CACHE_NONE if that is not there yet
  * and gets `victim`. */
 static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c, uint64_t tag_address,
@@ -202,6 +221,9 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
         if (mshr != SECTOR_CACHE_NONE && c->spec->merge_stall == SECTOR_CACHE_STALL_REQUEST)
             return sector_cache_stall(c, mshr, token);
         *(mshr != SECTOR_CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
+        /* Other policies may want to choose a victim each time. */
+        if (mshr == SECTOR_CACHE_NONE && replacement_is_order(c->tags.kind))
+            note_starved(c, tag_address);
         return SECTOR_CACHE_FAIL;
     }
     if (no_waiter_left(c)) {
@@ -250,10 +272,14 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
     return pending || mshr != SECTOR_CACHE_NONE ? SECTOR_CACHE_PENDING : SECTOR_CACHE_MISS;
 }
 
-/* The short paths come first: a hit, and no room in the miss queue, which many requests check every cycle. */
+/* The short paths come first: a hit, and no MSHR or no room in the miss queue, which many requests check every cycle. */
 sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                        uint32_t token, bool atomic)
 {
+    if (c->starved_last == c->changes && is_starved(c, tag_address)) {
+        c->counters->fail_mshr++;
+        return SECTOR_CACHE_FAIL;
+    }
     uint32_t i = find_line_again(c, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
     uint32_t victim = i;
     if (i != SECTOR_CACHE_NONE) {
@@ -436,4 +462,5 @@ void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_add
     uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
     c->lines[i].valid |= bit;
     c->lines[i].readable |= bit;
+    c->changes++;
 }

@@ -112,6 +112,13 @@ typedef struct sector_cache_waiter {
     uint32_t token, next;
 } sector_cache_waiter;
 
+/* A read that found no MSHR: it is tried again in every cycle, in vain until something changes. */
+typedef struct sector_cache_starved {
+    uint64_t address; /* + 1 */
+    uint64_t changes; /* at that time */
+} sector_cache_starved;
+#define SECTOR_CACHE_STARVED 8u /* a power of two */
+
 /* The address of an index address near that of another one: where the two differ, the cache's owner knows how.
  * UINT64_MAX: there is none. */
 typedef uint64_t (*sector_cache_address_fn)(void *owner, uint64_t index_address, uint64_t near_address);
@@ -124,7 +131,10 @@ typedef struct sector_cache {
     tag_store tags;            /* keys are addresses of lines */
     sector_cache_line *lines;  /* by entry */
     uint32_t line_count, dirty_lines;
-    uint32_t last_line; /* the line that was last found; else any line */
+    uint64_t changes;      /* after which a read that found no MSHR may do better; they are counted */
+    uint64_t starved_last; /* changes when the last of them failed */
+    sector_cache_starved starved[SECTOR_CACHE_STARVED]; /* by the address of the sector */
+    uint32_t last_line;                                 /* the line that was last found; else any line */
     sector_cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
     uint32_t mshr_index_mask, mshr_count;

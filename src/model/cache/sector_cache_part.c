@@ -82,7 +82,7 @@ static bool can_fetch(sector_cache *c, uint64_t line_address, uint32_t missing)
 }
 
 /* Of `sectors`, some wait for fills, some are fetched, and the others are there. */
-static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint32_t missing, bool new_line)
+static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint32_t missing)
 {
     sector_cache_counters *n = c->counters;
     uint32_t all = count_of(sectors), merged = count_of(pending), missed = count_of(missing);
@@ -94,25 +94,28 @@ static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint
     n->mshr_merges += merged;
     c->split->read_pending_hits += merged;
     c->split->read_merges += merged;
-    n->misses += new_line;
-    c->split->read_misses += new_line;
-    n->sector_misses += missed - new_line;
-    c->split->read_sector_misses += missed - new_line;
+    n->sector_misses += missed;
+    c->split->read_sector_misses += missed;
 }
 
-static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t missing, uint32_t token)
+/* Bytes written before the fetch stay dirty after it, and can be read then. */
+static void keep_written(sector_cache *c, sector_cache_line *line, uint8_t missing)
 {
-    sector_cache_line *line = &c->lines[i];
-    uint8_t bits = (uint8_t)missing, written = line->dirty & bits;
-    /* Bytes written before the fetch stay dirty after it, and can be read then. */
-    line->modified_on_fill = (uint8_t)((line->modified_on_fill & ~bits) | written);
+    uint8_t written = line->dirty & missing;
+    line->modified_on_fill = (uint8_t)((line->modified_on_fill & ~missing) | written);
     line->readable_on_fill |= written;
     if (written != 0) {
         line->dirty &= (uint8_t)~written;
         c->dirty_lines -= line->dirty == 0;
     }
+    line->valid &= (uint8_t)~missing;
+}
+
+static inline void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t missing, uint32_t token)
+{
+    sector_cache_line *line = &c->lines[i];
+    uint8_t bits = (uint8_t)missing;
     line->pending |= bits;
-    line->valid &= (uint8_t)~bits;
     line->readable |= bits;
     push_miss(c,
               (sector_cache_miss){
@@ -125,21 +128,43 @@ static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t m
     c->mshr_count += mshr->more;
 }
 
-sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
+/* Of a line that is not there. */
+static sector_cache_outcome read_new_line(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                          uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
-    uint32_t i = find_line_again(c, line_address), victim = i, missing = sectors, pending = 0;
-    uint32_t count = 0, mshrs[SECTORS];
-    if (i == SECTOR_CACHE_NONE) {
-        victim = sector_cache_victim(c, set_of(c, index_address));
-        if (victim == SECTOR_CACHE_NONE) {
-            c->counters->fail_line++;
-            return SECTOR_CACHE_FAIL;
-        }
-    } else {
-        pending = c->lines[i].pending & sectors;
-        missing = sectors & ~readable_of(&c->lines[i], sectors) & ~pending;
+    sector_cache_counters *n = c->counters;
+    uint32_t victim = sector_cache_victim(c, set_of(c, index_address)), all = count_of(sectors);
+    if (victim == SECTOR_CACHE_NONE) {
+        n->fail_line++;
+        return SECTOR_CACHE_FAIL;
     }
+    if (!can_fetch(c, line_address, sectors))
+        return SECTOR_CACHE_FAIL;
+    if (no_waiter_left(c)) {
+        n->fail_merge++;
+        return SECTOR_CACHE_FAIL;
+    }
+    n->reads += all;
+    n->accesses += all;
+    n->misses++;
+    c->split->read_misses++;
+    n->sector_misses += all - 1;
+    c->split->read_sector_misses += all - 1;
+    sector_cache_allocate(c, victim, line_address);
+    fetch(c, victim, line_address, sectors, token);
+    *out = (sector_cache_part){ .waits = 1, .missed = sectors };
+    return SECTOR_CACHE_MISS;
+}
+
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint32_t i, uint64_t line_address,
+                                            uint64_t index_address, uint32_t sectors, uint32_t token,
+                                            sector_cache_part *out)
+{
+    if (LS_LIKELY(i == SECTOR_CACHE_NONE))
+        return read_new_line(c, line_address, index_address, sectors, token, out);
+    sector_cache_line *line = &c->lines[i];
+    uint32_t pending = line->pending & sectors, missing = sectors & ~readable_of(line, sectors) & ~pending;
+    uint32_t count = 0, mshrs[SECTORS];
     sector_cache_outcome outcome = find_all(c, line_address, pending, token, mshrs, &count);
     if (outcome != SECTOR_CACHE_HIT)
         return outcome;
@@ -149,17 +174,16 @@ sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_addre
         c->counters->fail_merge++;
         return SECTOR_CACHE_FAIL;
     }
-    count_read(c, sectors, pending, missing, i == SECTOR_CACHE_NONE);
-    if (i == SECTOR_CACHE_NONE)
-        sector_cache_allocate(c, victim, line_address);
-    else
-        tag_store_use(&c->tags, i);
+    count_read(c, sectors, pending, missing);
+    tag_store_use(&c->tags, i);
     for (uint32_t k = 0; k < count; k++) {
         add_waiter(c, mshrs[k], new_waiter(c, token));
         c->mshrs[mshrs[k]].count++;
     }
-    if (missing != 0)
-        fetch(c, victim, line_address, missing, token);
+    if (missing != 0) {
+        keep_written(c, line, (uint8_t)missing);
+        fetch(c, i, line_address, missing, token);
+    }
     *out = (sector_cache_part){ .waits = count + (missing != 0), .missed = missing };
     return missing != 0 ? SECTOR_CACHE_MISS : SECTOR_CACHE_PENDING;
 }
@@ -167,10 +191,11 @@ sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_addre
 sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
                                             uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
-    sector_cache_outcome outcome = sector_cache_read_quick(c, line_address, sectors, token);
+    uint32_t line = find_line(c, line_address);
+    sector_cache_outcome outcome = sector_cache_read_quick(c, line, sectors, token);
     *out = (sector_cache_part){ .waits = outcome == SECTOR_CACHE_PENDING };
     if (outcome == SECTOR_CACHE_FAIL)
-        outcome = sector_cache_read_some(c, line_address, index_address, sectors, token, out);
+        outcome = sector_cache_read_some(c, line, line_address, index_address, sectors, token, out);
     return outcome;
 }
 
@@ -206,6 +231,7 @@ bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t in
     n->accesses += all;
     sector_cache_line *line = &c->lines[i];
     uint8_t bits = (uint8_t)sectors, pending = line->pending & bits;
+    c->changes++;
     c->dirty_lines += line->dirty == 0;
     line->dirty |= bits;
     line->valid |= bits;

@@ -43,12 +43,11 @@ static inline sector_cache_outcome read_merges(sector_cache *c, uint32_t i, uint
     return SECTOR_CACHE_PENDING;
 }
 
-/* sector_cache_read_part() of a read that hits, or waits for one MSHR alone. SECTOR_CACHE_FAIL: it does neither, and nothing
- * is done. */
-static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint64_t line_address,
-                                                           uint32_t sectors, uint32_t token)
+/* sector_cache_read_part() of a read that hits, or waits for one MSHR alone. i: its line, as find_line() says.
+ * SECTOR_CACHE_FAIL: it does neither, and nothing is done. */
+static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint32_t i, uint32_t sectors,
+                                                           uint32_t token)
 {
-    uint32_t i = find_line(c, line_address);
     if (LS_UNLIKELY(i == SECTOR_CACHE_NONE))
         return SECTOR_CACHE_FAIL;
     if ((sectors & ~(uint32_t)c->lines[i].pending) == 0)
@@ -56,8 +55,24 @@ static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint
     return readable_of(&c->lines[i], sectors) == sectors ? read_hits(c, i, sectors) : SECTOR_CACHE_FAIL;
 }
 
+/* The waiters of the first filled MSHR before `end` have been answered. */
+static inline void sector_cache_give_waiters(sector_cache *c, sector_cache_mshr *mshr, uint32_t end)
+{
+    uint32_t first = mshr->first, last = first;
+    if (first == end)
+        return;
+    mshr->first = end;
+    if (end == SECTOR_CACHE_NONE)
+        last = mshr->last;
+    while (c->waiters[last].next != end)
+        last = c->waiters[last].next;
+    c->waiters[last].next = c->waiter_pool.free;
+    c->waiter_pool.free = first;
+}
+
 /* sector_cache_read_part() of a read for which sector_cache_read_quick() has failed. */
-sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                            uint32_t sectors, uint32_t token, sector_cache_part *out);
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint32_t i, uint64_t line_address,
+                                            uint64_t index_address, uint32_t sectors, uint32_t token,
+                                            sector_cache_part *out);
 
 #endif

@@ -70,6 +70,7 @@ static inline uint32_t take_mshr(sector_cache *c, uint64_t sector_address, uint3
 
 static inline void give_mshr(sector_cache *c, uint32_t mshr)
 {
+    c->changes++;
     remove_mshr(c, mshr);
     index_pool_give(&c->mshr_pool, INDEX_LINKS(c->mshrs, next), mshr);
     c->mshr_count -= 1u + c->mshrs[mshr].more;
@@ -102,6 +103,7 @@ static inline void add_waiter(sector_cache *c, uint32_t mshr, uint32_t waiter)
 /* A filled MSHR is the last of those whose requests have to be answered. */
 static inline void add_ready(sector_cache *c, uint32_t m, uint8_t level)
 {
+    c->changes++;
     c->mshrs[m].level = level;
     c->mshrs[m].next = SECTOR_CACHE_NONE;
     if (c->ready_last != SECTOR_CACHE_NONE)
@@ -120,6 +122,7 @@ static inline uint32_t set_of(const sector_cache *c, uint64_t index_address)
 
 static inline void push_miss(sector_cache *c, sector_cache_miss miss)
 {
+    c->changes++;
     c->misses[c->miss_tail++ & c->miss_mask] = miss;
 }
 

@@ -85,6 +85,7 @@ void sector_cache_invalidate(sector_cache *c)
     assert(c->mshr_count == 0);
     empty_lines(c);
     c->dirty_lines = 0;
+    c->changes++;
     c->touched = false;
 }
 
@@ -104,6 +105,7 @@ bool sector_cache_drop(sector_cache *c, uint64_t address, uint32_t *dirty_bytes)
         line->dirty &= (uint8_t)~bit;
         c->dirty_lines -= line->dirty == 0;
     }
+    c->changes++;
     line->dirty_bytes[sector] = 0;
     line->valid &= (uint8_t)~bit;
     line->readable &= (uint8_t)~bit;

@@ -314,7 +314,6 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     p->width = (uint32_t)p->spec->width;
     p->input_queue = (uint32_t)p->spec->input_queue;
     p->output_queue = (uint32_t)p->spec->output_queue;
-    p->late_queue = p->spec->delay_cycles >= SECTORS_OF_LINE ? p->input_queue : 0;
     p->line_in_row = mem_map_line_in_row(map);
     for (uint32_t i = 0; i < SECTORS_OF_LINE; i++)
         p->sector_columns[i] = mem_map_dram(map, (uint64_t)i * SECTOR_BYTES).column;

@@ -86,6 +86,7 @@ bool partition_coalesce(partition *p, slice *s, uint32_t i)
             return true;
     }
     p->n.coalesce_stalls++;
+    s->chores = true;
     append(p, &s->held, i);
     return false;
 }

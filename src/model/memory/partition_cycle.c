@@ -87,23 +87,23 @@ static inline ls_cycle run_plain(partition *p, slice *s)
     return arrives > p->now ? arrives : p->now + 1;
 }
 
-static __attribute__((noinline)) bool tick_plain(partition *p)
+static __attribute__((noinline)) bool tick_plain(partition *p, ls_cycle now)
 {
     ls_cycle next = LS_CYCLE_MAX;
     for (uint32_t i = 0; i < p->slice_count; i++) {
         slice *s = &p->slices[i];
-        if (s->next <= p->now)
+        if (s->next <= now)
             s->next = run_plain(p, s);
         next = s->next < next ? s->next : next;
     }
-    return partition_sleep_until(p, next);
+    return partition_sleep_until(p, next, now);
 }
 
 bool partition_tick(void *self, ls_cycle now)
 {
     partition *p = self;
     p->now = now;
-    return LS_UNLIKELY(p->special) ? partition_line_tick(p) : tick_plain(p);
+    return LS_UNLIKELY(p->special) ? partition_line_tick(p, now) : tick_plain(p, now);
 }
 
 void partition_timer(void *self, ls_cycle now)

@@ -93,6 +93,12 @@ typedef struct slice {
     /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And
      * that before which nothing else is to do. */
     ls_cycle answer_at, arrive_at, work_at;
+    /* The input queue has no room for all in the delay, so that stalls may have to be counted. While it has, those whose delay is
+     * over leave it when the tags look for them, and arrive_at is LS_CYCLE_MAX. */
+    bool crowded;
+    /* Fills, misses, answers to fills, or requests before those of the input queue may be there. */
+    bool chores;
+    uint32_t spare;      /* unless it is crowded: requests that may come before it can be */
     uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
     /* The input queue was full in this cycle, and nothing has looked since. Then arrive_at is LS_CYCLE_MAX. 0: it was not. */
     ls_cycle stalled_at;
@@ -116,7 +122,6 @@ typedef struct partition {
         special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width, input_queue, output_queue; /* as in the spec */
-    uint32_t late_queue; /* up to so many requests may stay in the delay while the tags are busy with a line */
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
@@ -204,6 +209,13 @@ static inline uint32_t partition_take(partition *p, queue *q)
     return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
 }
 
+/* The same for a caller that has looked at it. */
+static inline void partition_take_first(queue *q, const pending_request *first)
+{
+    q->count--;
+    q->list.first = first->next;
+}
+
 /* Behind all others in the delay. True: there are none. */
 static inline bool partition_delay(partition *p, slice *s, uint32_t i)
 {
@@ -227,6 +239,13 @@ static inline void partition_end_delay(partition *p, slice *s)
     s->input.count++;
 }
 
+/* All whose delay is over by cycle `now`. */
+static inline void partition_end_delays(partition *p, slice *s, ls_cycle now)
+{
+    while (s->delay_count > 0 && p->requests[s->delay_first].ready < now)
+        partition_end_delay(p, s);
+}
+
 /* The cycle after that in which it is over. */
 static inline ls_cycle partition_arrives_at(const partition *p, const slice *s)
 {
@@ -247,9 +266,13 @@ static inline void partition_wake_at(partition *p, ls_cycle at)
 static inline void partition_wake_now(partition *p, slice *s)
 {
     s->next = s->work_at = 0;
+    s->chores = true;
     p->awake = true;
     ls_ticker_wake(&p->ticker);
 }
+
+/* partition_line.c. If special: a request is in the delay, and the first there, or the slice is crowded or may be now. */
+void partition_notice(partition *p, slice *s, const pending_request *r);
 
 /* A request is at the slice: the output port of the crossbar lets `width` through per cycle. */
 static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle now, bool special)
@@ -265,11 +288,15 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
     bool first = partition_delay(p, s, i);
-    if (!first && LS_LIKELY(s->stalled_at == 0)) /* the slice is due for those before it */
+    if (special) {
+        if (first || LS_UNLIKELY(s->spare == 0))
+            partition_notice(p, s, r);
+        else
+            s->spare--;
         return;
-    if (special && first)
-        s->arrive_at = r->ready + 1;
-    s->next = r->ready < s->next ? r->ready + 1 : s->next;
+    }
+    if (first) /* else the slice is due for those before it */
+        s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }
 
 /* partition.c. ready: DRAM takes it, as the caller knows. */

@@ -29,23 +29,23 @@ static inline ls_cycle leaves_at(const partition *p, const slice *s)
 }
 
 /* The oldest answer can leave, and others behind it that have come to their cycle. */
-static inline void send_answers(partition *p, slice *s)
+static inline void send_answers(partition *p, slice *s, ls_cycle now)
 {
-    const ls_cycle now = p->now;
     ls_cycle at = now + 1;
-    uint32_t left = p->width;
     if (!has_room(p, s))
         s->work_at = now; /* the other stages have waited for it */
-    if (LS_LIKELY(port_open(p, s)))
-        do {
-            if (!send_answer(p, s, true)) {
-                at = LS_CYCLE_MAX;
-                break;
-            }
-            ls_domain_pending(p->domain, -1);
-            at = leaves_at(p, s);
-        } while (at <= now && --left > 0);
-    s->answer_at = at > now ? at : now + 1;
+    for (uint32_t left = p->width; left > 0 && LS_LIKELY(port_open(p, s)); left--) {
+        if (!send_answer(p, s, true)) {
+            at = LS_CYCLE_MAX;
+            break;
+        }
+        ls_domain_pending(p->domain, -1);
+        at = leaves_at(p, s);
+        if (LS_LIKELY(at > now))
+            break;
+        at = now + 1;
+    }
+    s->answer_at = at;
 }
 
 /* The output was empty. */
@@ -73,7 +73,7 @@ static inline bool is_filled(pending_request *r, uint8_t level)
     return --r->left == 0;
 }
 
-static void answer_ready(partition *p, slice *s)
+static __attribute__((noinline)) void answer_ready(partition *p, slice *s)
 {
     uint32_t token, left = p->width;
     while (sector_cache_has_ready(&s->l2) && has_room(p, s)) {
@@ -99,23 +99,29 @@ static inline bool answer_lines(partition *p, slice *s)
 {
     sector_cache *c = &s->l2;
     sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
+    const sector_cache_waiter *waiters = c->waiters;
     const uint8_t level = mshr->level;
-    uint32_t waiter = mshr->first;
-    while (waiter != SECTOR_CACHE_NONE && has_room(p, s)) {
-        uint32_t i = c->waiters[waiter].token, next = c->waiters[waiter].next;
+    const ls_cycle ready = p->now + 2; /* a cycle to be answered, and one to leave */
+    const bool first = s->output.count == 0;
+    uint32_t room = p->output_queue - s->output.count, waiter = mshr->first;
+    uint32_t *link = first ? &s->output.list.first : &p->requests[s->output.list.last].next;
+    for (; waiter != SECTOR_CACHE_NONE && room > 0; waiter = waiters[waiter].next) {
+        uint32_t i = waiters[waiter].token;
         pending_request *r = &p->requests[i];
         if (r->message.sectors == 0)
             break;
-        index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
-        waiter = next;
         if (!is_filled(r, level))
             continue;
-        r->ready = p->now + 2; /* a cycle to be answered, and one to leave */
-        partition_put(p, &s->output, i);
-        if (s->output.count == 1)
-            plan_first(p, s);
+        r->ready = ready;
+        *link = s->output.list.last = i;
+        link = &r->next;
+        room--;
     }
-    mshr->first = waiter;
+    *link = INDEX_NONE;
+    s->output.count = p->output_queue - room;
+    if (first && s->output.count > 0)
+        plan_first(p, s);
+    sector_cache_give_waiters(c, mshr, waiter);
     if (waiter != SECTOR_CACHE_NONE)
         return false;
     sector_cache_end_ready(c);
@@ -150,7 +156,7 @@ static __attribute__((noinline)) void take_fills(partition *p, slice *s)
 
 /* -------------------------------------------------------------------------------------------------- misses */
 
-static void send_misses(partition *p, slice *s)
+static __attribute__((noinline)) void send_misses(partition *p, slice *s)
 {
     for (uint32_t left = p->width; left > 0 && sector_cache_has_miss(&s->l2); left--) {
         if (!partition_send_to_dram(p, s, sector_cache_front_miss(&s->l2), false)) {
@@ -163,7 +169,8 @@ static void send_misses(partition *p, slice *s)
 
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
-/* All whose delay is over, at the end of the cycle before: so nobody has to look in that one. */
+/* The input queue may be too short for all in the delay: its stalls are counted. The requests whose delay is over enter it at
+ * the end of the cycle before, so that nobody has to look in that one. */
 static inline void take_arrivals(partition *p, slice *s, ls_cycle now)
 {
     if (LS_UNLIKELY(s->stalled_at != 0)) { /* the queue was full in the cycles without a look as well */
@@ -187,6 +194,40 @@ static inline void take_arrivals(partition *p, slice *s, ls_cycle now)
         s->work_at = s->look_at;
 }
 
+void partition_notice(partition *p, slice *s, const pending_request *r)
+{
+    bool first = s->delay_count == 1;
+    ls_cycle at = r->ready + 1;
+    if (s->crowded) {
+        if (first)
+            s->arrive_at = at;
+        else if (s->stalled_at == 0) /* the slice is due for those before it */
+            return;
+    } else if (s->input.count + s->delay_count > p->input_queue) {
+        s->crowded = true;
+        s->spare = 0;
+        at = s->arrive_at = partition_arrives_at(p, s);
+    } else {
+        s->spare = p->input_queue - s->input.count - s->delay_count;
+        if (!first || s->input.count > 0) /* the slice is due for those before it */
+            return;
+        at = s->look_at > at ? s->look_at : at;
+        s->work_at = at < s->work_at ? at : s->work_at;
+    }
+    s->next = at < s->next ? at : s->next;
+}
+
+/* Whether there is a request in the input queue, or one whose delay is over, which enters it. */
+static inline bool has_input(partition *p, slice *s, ls_cycle now)
+{
+    if (s->input.count > 0)
+        return true;
+    if (s->delay_count == 0 || p->requests[s->delay_first].ready >= now)
+        return false;
+    partition_end_delay(p, s);
+    return true;
+}
+
 /* The oldest request that waited for an entry of the coalescer arrives; true if others still wait. */
 static __attribute__((noinline)) bool take_held(partition *p, slice *s)
 {
@@ -199,15 +240,10 @@ static __attribute__((noinline)) bool take_held(partition *p, slice *s)
 
 /* ------------------------------------------------------------------------------------------------ look-ups */
 
-/* The tags are busy with all sectors, and the answer can leave after the last. Requests whose delay ends meanwhile may stay in
- * it until then: no stage looks at them, and the queue has room for all. Requests that come from now on are longer in the
- * delay. */
-static inline void take_tags(partition *p, slice *s, pending_request *r)
+/* The tags are busy with all sectors, and the answer can leave after the last. */
+static inline void take_tags(const partition *p, slice *s, pending_request *r)
 {
-    ls_cycle free_at = p->now + p->line_costs[r->message.sectors].cycles;
-    r->ready = s->look_at = free_at;
-    if (s->arrive_at < free_at && s->input.count + s->delay_count <= p->late_queue)
-        s->arrive_at = free_at;
+    r->ready = s->look_at = p->now + p->line_costs[r->message.sectors].cycles;
 }
 
 /* A write of whole sectors. Those that the cache cannot take now follow. */
@@ -234,19 +270,20 @@ static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
 static inline sector_cache_outcome read_sector(slice *s, const ls_sector_message *m, uint32_t i)
 {
     sector_cache_outcome outcome = sector_cache_read(&s->l2, m->address, m->local, i, false);
+    s->chores |= sector_cache_has_miss(&s->l2);
     s->away_reads += m->away && outcome == SECTOR_CACHE_MISS;
     return outcome;
 }
 
-/* Of several sectors. tried: the short ways have failed. */
-static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i,
-                                                                bool tried)
+/* Of several sectors, for which the short ways have failed. line: in the cache, or SECTOR_CACHE_NONE. */
+static __attribute__((noinline)) sector_cache_outcome read_line_below(slice *s, pending_request *r, uint32_t i,
+                                                                      uint32_t line)
 {
     const ls_sector_message *m = &r->message;
     sector_cache_part part;
     sector_cache_outcome outcome =
-        tried ? sector_cache_read_some(&s->l2, m->address, m->local, m->sectors, i, &part)
-              : sector_cache_read_part(&s->l2, m->address, m->local, m->sectors, i, &part);
+        sector_cache_read_some(&s->l2, line, m->address, m->local, m->sectors, i, &part);
+    s->chores |= sector_cache_has_miss(&s->l2);
     if (outcome == SECTOR_CACHE_FAIL || outcome == SECTOR_CACHE_STALLED)
         return outcome;
     r->left = part.waits;
@@ -256,16 +293,17 @@ static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pendin
 }
 
 /* The same with the short ways of most reads. */
-static inline sector_cache_outcome read_line_quick(slice *s, pending_request *r, uint32_t i)
+static inline sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i)
 {
-    sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
+    uint32_t line = find_line(&s->l2, r->message.address);
+    sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, line, r->message.sectors, i);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_FAIL))
-        return read_line(s, r, i, true);
+        return read_line_below(s, r, i, line);
     r->left = outcome == SECTOR_CACHE_PENDING;
     return outcome;
 }
 
-/* Any request, as in partition_cycle.c. */
+/* Any request, as in partition_cycle.c. True: there may be time for another one. */
 static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue *from, uint32_t i, bool again)
 {
     pending_request *r = &p->requests[i];
@@ -286,9 +324,10 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
         sector_cache_warm(&s->l2, r->message.address, r->message.local);
     bool line = r->message.sectors != 0;
     if (r->message.kind == LS_SECTOR_READ)
-        outcome = line ? read_line(s, r, i, false) : read_sector(s, &r->message, i);
+        outcome = line ? read_line(s, r, i) : read_sector(s, &r->message, i);
     else
         outcome = line ? write_sectors(p, s, i) : access_sector(s, &r->message, bytes, i);
+    s->chores |= sector_cache_has_miss(&s->l2);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
     if (line)
@@ -304,31 +343,28 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     return true;
 }
 
-static inline bool has_look_up(const slice *s)
-{
-    return (s->home.count | s->input.count) != 0 || sector_cache_has_retry(&s->l2);
-}
-
 /* The oldest request; the queue of the other half comes first. Requests that stalled at a full MSHR come before both when that
- * is free. Most requests are a core's reads. */
-static inline bool look_up(partition *p, slice *s)
+ * is free. Most requests are a core's reads. True: there may be time for another one. */
+static inline bool look_up(partition *p, slice *s, ls_cycle now)
 {
-    queue *from = s->home.count > 0 ? &s->home : &s->input;
-    if (LS_UNLIKELY(sector_cache_has_retry(&s->l2)))
+    queue *from = &s->input;
+    if (s->chores && s->home.count > 0)
+        from = &s->home;
+    if (s->chores && LS_UNLIKELY(sector_cache_has_retry(&s->l2)))
         return look_up_any(p, s, from, sector_cache_peek_retry(&s->l2), true);
-    if (from->count == 0)
+    if (from == &s->input && !has_input(p, s, now))
         return false;
     uint32_t i = from->list.first;
     pending_request *r = &p->requests[i];
-    if (r->message.kind != LS_SECTOR_READ || r->message.semaphore || p->spec->ideal)
+    bool line = r->message.sectors != 0;
+    if (r->message.kind != LS_SECTOR_READ || r->message.semaphore || (!line && p->spec->ideal))
         return look_up_any(p, s, from, i, false);
     if (r->message.away && s->away_reads >= p->away_most)
         return false;
     if (r->message.half)
         *partition_copied(p, s, r->message.address) = 1;
     sector_cache_set_global(&s->l2, r->message.global);
-    bool line = r->message.sectors != 0;
-    sector_cache_outcome outcome = LS_LIKELY(line) ? read_line_quick(s, r, i) : read_sector(s, &r->message, i);
+    sector_cache_outcome outcome = LS_LIKELY(line) ? read_line(s, r, i) : read_sector(s, &r->message, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
     if (line)
@@ -339,72 +375,113 @@ static inline bool look_up(partition *p, slice *s)
     ls_link_release(r->link, 1);
     if (outcome == SECTOR_CACHE_HIT)
         answer(p, s, i);
-    return true;
+    return !line;
 }
 
 /* ------------------------------------------------------------------------------------------------- a cycle */
 
-static inline void look(partition *p, slice *s)
+static inline void look(partition *p, slice *s, ls_cycle now)
 {
-    for (uint32_t left = p->width; s->look_at <= p->now && has_room(p, s) && look_up(p, s);)
-        if (--left == 0)
-            break;
+    uint32_t left = p->width;
+    while (s->look_at <= now && has_room(p, s) && look_up(p, s, now) && --left > 0) {
+    }
+}
+
+/* When the tags can take the next request of the input queue. */
+static inline ls_cycle next_input(const partition *p, const slice *s, ls_cycle now)
+{
+    ls_cycle soon = now + 1;
+    if (!has_room(p, s))
+        return LS_CYCLE_MAX;
+    if (s->input.count == 0) {
+        if (s->delay_count == 0)
+            return LS_CYCLE_MAX;
+        ls_cycle arrives = partition_arrives_at(p, s);
+        soon = arrives > soon ? arrives : soon;
+    }
+    return s->look_at > soon ? s->look_at : soon;
+}
+
+/* The input queue has room for all again. */
+static __attribute__((noinline)) void end_crowd(const partition *p, slice *s)
+{
+    ls_cycle at = next_input(p, s, p->now);
+    s->crowded = false;
+    s->spare = p->input_queue - s->input.count - s->delay_count;
+    s->arrive_at = LS_CYCLE_MAX;
+    s->work_at = at < s->work_at ? at : s->work_at;
+}
+
+/* What comes before the look-ups. */
+static inline void do_chores(partition *p, slice *s)
+{
+    if (LS_UNLIKELY(sector_cache_has_ready(&s->l2)))
+        answer_ready(p, s);
+    if (!ring_empty(&s->fill_ring) && s->fill_at <= p->now)
+        take_fills(p, s);
+    if (sector_cache_has_miss(&s->l2))
+        send_misses(p, s);
 }
 
 /* The next cycle with something to do, but for answers and arrivals. */
-static inline ls_cycle next_work(partition *p, slice *s)
+static inline ls_cycle next_chore(partition *p, slice *s, ls_cycle now)
 {
-    ls_cycle soon = p->now + 1, next = LS_CYCLE_MAX;
+    const ls_cycle soon = now + 1;
+    if (LS_UNLIKELY(s->held.count > 0) && take_held(p, s))
+        return soon;
     if (sector_cache_has_miss(&s->l2))
         return soon;
-    bool room = has_room(p, s);
-    if (sector_cache_has_ready(&s->l2) && room)
+    if (LS_UNLIKELY(sector_cache_has_ready(&s->l2)) && has_room(p, s))
         return soon;
-    if (room && has_look_up(s))
-        next = s->look_at > soon ? s->look_at : soon;
-    else if (LS_UNLIKELY(s->stalled_at != 0) && s->input.count == 0) /* its last request has left the full queue */
-        next = soon;
-    if (!ring_empty(&s->fill_ring) && s->fill_at < next)
-        next = s->fill_at > soon ? s->fill_at : soon;
+    ls_cycle next = next_input(p, s, now);
+    s->chores = sector_cache_has_ready(&s->l2) || s->held.count > 0;
+    if (s->home.count > 0 || LS_UNLIKELY(sector_cache_has_retry(&s->l2))) {
+        s->chores = true;
+        if (has_room(p, s))
+            next = s->look_at > soon ? s->look_at : soon;
+    }
+    if (!ring_empty(&s->fill_ring)) {
+        s->chores = true;
+        if (s->fill_at < next)
+            next = s->fill_at > soon ? s->fill_at : soon;
+    }
     return next;
 }
 
 /* What is not for the way out and the delay. */
-static inline void work(partition *p, slice *s)
+static inline void work(partition *p, slice *s, ls_cycle now)
 {
-    if (sector_cache_has_ready(&s->l2))
-        answer_ready(p, s);
-    if (!ring_empty(&s->fill_ring))
-        take_fills(p, s);
-    if (sector_cache_has_miss(&s->l2))
-        send_misses(p, s);
-    look(p, s);
-    s->work_at = LS_UNLIKELY(s->held.count > 0) && take_held(p, s) ? p->now + 1 : next_work(p, s);
+    if (s->chores)
+        do_chores(p, s);
+    look(p, s, now);
+    s->work_at = s->chores ? next_chore(p, s, now) : next_input(p, s, now);
 }
 
 /* Returns the next cycle with something to do. */
 static inline ls_cycle run_slice(partition *p, slice *s, ls_cycle now)
 {
     if (s->answer_at <= now)
-        send_answers(p, s);
-    if (s->arrive_at <= now || LS_UNLIKELY(s->stalled_at != 0))
+        send_answers(p, s, now);
+    if (LS_UNLIKELY(s->crowded) && (s->arrive_at <= now || s->stalled_at != 0))
         take_arrivals(p, s, now);
     if (s->work_at <= now)
-        work(p, s);
-    ls_cycle next = s->answer_at < s->arrive_at ? s->answer_at : s->arrive_at;
-    return s->work_at < next ? s->work_at : next;
+        work(p, s, now);
+    if (LS_UNLIKELY(s->crowded) && s->stalled_at == 0 && s->input.count + s->delay_count <= p->input_queue)
+        end_crowd(p, s);
+    ls_cycle next = s->answer_at < s->work_at ? s->answer_at : s->work_at;
+    return LS_UNLIKELY(s->crowded) && s->arrive_at < next ? s->arrive_at : next;
 }
 
-bool partition_line_tick(partition *p)
+bool partition_line_tick(partition *p, ls_cycle now)
 {
-    const ls_cycle now = p->now;
     ls_cycle next = LS_CYCLE_MAX;
-    for (slice *s = p->slices, *end = s + p->slice_count; s != end; s++) {
+    slice *s = p->slices;
+    for (uint32_t left = p->slice_count; left > 0; left--, s++) {
         if (s->next <= now)
             s->next = run_slice(p, s, now);
         next = s->next < next ? s->next : next;
     }
-    return partition_sleep_until(p, next);
+    return partition_sleep_until(p, next, now);
 }
 
 /* Until now nobody has kept these cycles. */
@@ -416,5 +493,7 @@ void partition_become_special(partition *p)
         s->answer_at = s->output.count > 0 && !s->output_waiting ? 0 : LS_CYCLE_MAX;
         s->arrive_at = partition_arrives_at(p, s);
         s->work_at = s->next;
+        s->crowded = s->chores = true;
+        s->spare = 0;
     }
 }

@@ -43,6 +43,8 @@ static void append_input(partition *p, slice *s, uint32_t i)
 /* Those whose value has come go to the end of the input, in the order in which they came. */
 static void wake(partition *p, slice *s, uint64_t address, uint64_t value)
 {
+    if (!s->crowded)
+        partition_end_delays(p, s, p->now); /* they have come before */
     for (uint32_t left = s->parked.count; left > 0; left--) {
         uint32_t i = partition_take(p, &s->parked);
         const ls_sector_message *m = &p->requests[i].message;

@@ -18,8 +18,12 @@ static inline bool port_open(const partition *p, const slice *s)
 static inline void take_port(slice *s, const line_cost *cost, ls_cycle now)
 {
     uint32_t rest = cost->port_rest + (s->port_at == now ? s->port_rest : 0);
-    s->port_at = now + cost->port_cycles + (rest >= 100);
-    s->port_rest = rest >= 100 ? rest - 100 : rest;
+    s->port_at = now + cost->port_cycles;
+    if (rest >= 100) {
+        s->port_at++;
+        rest -= 100;
+    }
+    s->port_rest = rest;
 }
 
 /* The oldest answer leaves; the caller subtracts it from what is pending. Its delivery counts as progress. False if the network
@@ -39,7 +43,7 @@ MADE_TWICE bool send_answer(partition *p, slice *s, bool special)
     *message = r->message;
     if (LS_UNLIKELY(r->message.number != 0))
         tap_request(p->tap, p->region, &r->message, LS_STEP_REPLY);
-    (void)partition_take(p, &s->output);
+    partition_take_first(&s->output, r);
     index_pool_give(&p->request_pool, INDEX_LINKS(p->requests, next), i);
     const line_cost *cost = &p->line_costs[special ? r->message.sectors : 0];
     if (special || p->port_cost != 0)
@@ -64,26 +68,28 @@ static inline sector_cache_outcome access_sector(slice *s, const ls_sector_messa
 static inline void leave_queue(partition *p, slice *s, queue *from, uint32_t i, bool again,
                                sector_cache_outcome outcome)
 {
-    const ls_sector_message *m = &p->requests[i].message;
+    const pending_request *r = &p->requests[i];
     if (LS_UNLIKELY(again))
         sector_cache_pop_retry(&s->l2);
     else
-        (void)partition_take(p, from);
-    if (LS_UNLIKELY(m->number != 0))
-        tap_look_up(p->tap, p->region, &p->told, m, outcome);
+        partition_take_first(from, r);
+    if (LS_UNLIKELY(r->message.number != 0))
+        tap_look_up(p->tap, p->region, &p->told, &r->message, outcome);
 }
 
 /* Sleeps until `next`, the next cycle with something to do, unless at most one cycle lies between: a timer costs the host more
  * than one tick for nothing. */
-static inline bool partition_sleep_until(partition *p, ls_cycle next)
+static inline bool partition_sleep_until(partition *p, ls_cycle next, ls_cycle now)
 {
-    p->awake = next <= p->now + 2;
-    if (!p->awake && next != LS_CYCLE_MAX)
+    if (LS_LIKELY(next <= now + 2))
+        return true;
+    p->awake = false;
+    if (next != LS_CYCLE_MAX)
         partition_wake_at(p, next);
-    return p->awake;
+    return false;
 }
 
 /* partition_line.c: the cycle of slices that are special. */
-bool partition_line_tick(partition *p);
+bool partition_line_tick(partition *p, ls_cycle now);
 
 #endif
