@@ -157,6 +157,9 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 /* DRAM cycles per cycle of the front from which on bank_request.steps might be too narrow. */
 #define FRONT_STEP_MAX 250u
 
+/* DRAM cycles of which there is a table of the front's delays. */
+#define FRONT_PERIOD_MAX 1024u
+
 /* front_ratio: front clock / DRAM clock, from their periods. */
 static ls_status apply_front(bank_channel *c, ls_error *err)
 {
@@ -261,6 +264,18 @@ static uint32_t ring_size(uint32_t entries)
     return size;
 }
 
+/* A table of the delays of the front, unless it were too long. False: no memory. */
+static bool make_front_delays(bank_channel *c)
+{
+    c->front_period = c->front_ratio.den;
+    if (c->front_period > FRONT_PERIOD_MAX)
+        return true;
+    c->front_delays = ls_domain_alloc(ls_region_domain(c->region), c->front_period * sizeof *c->front_delays);
+    for (uint64_t stamp = 0; c->front_delays != NULL && stamp < c->front_period; stamp++)
+        c->front_delays[stamp] = (uint32_t)(bank_leaves_front(c, stamp) + 1 - stamp);
+    return c->front_delays != NULL;
+}
+
 static bool bank_allocate(bank_channel *c)
 {
     ls_domain *domain = ls_region_domain(c->region);
@@ -273,7 +288,7 @@ static bool bank_allocate(bank_channel *c)
     c->returns = ls_domain_alloc(domain, returns * sizeof *c->returns);
     c->banks = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->banks);
     return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL &&
-           c->banks != NULL;
+           c->banks != NULL && make_front_delays(c);
 }
 
 static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -384,7 +399,7 @@ static const ls_state_row bank_rows_of_state[] = {
     LS_STATE_EVENT(bank_channel, wake),
     LS_STATE_DATA_SPAN(bank_channel, awake, active_since),
     LS_STATE_ARRAY(bank_channel, returns, return_length),
-    LS_STATE_DATA_SPAN(bank_channel, return_head, front_last),
+    LS_STATE_DATA_SPAN(bank_channel, return_head, front_phase),
     LS_STATE_FIXED_SPAN(bank_channel, front_latency, waiting_numbers),
     LS_STATE_ARRAY(bank_channel, scheduler_state, scheduler_length),
     LS_STATE_FIXED(bank_channel, scheduler_bytes),
