@@ -18,37 +18,18 @@ __extension__ typedef unsigned __int128 u128;
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-/* The data in the ring, a part of which is there. */
-static inline const bank_data *data_at(const bank_channel *c, bank_place at)
+static inline void leave(bank_channel *c, const bank_data *data, ls_cycle now)
 {
-    return &c->pipe[at.data & c->ring_mask];
-}
-
-/* The cycle in which data leaves the channel. */
-static inline ls_cycle out_of_pipe(const bank_channel *c, const bank_data *data, uint32_t part)
-{
-    return data->due + part * data->apart + c->pipe_held + !data->write;
-}
-
-/* Its answer comes with a later part. */
-static inline bool unanswered(const bank_data *data, uint32_t part)
-{
-    return data->more || part + 1 < data->parts;
-}
-
-static inline void go_on(bank_place *at, const bank_data *data)
-{
-    if (++at->part == data->parts)
-        *at = (bank_place){ .data = at->data + 1 };
-}
-
-static inline void finish(bank_channel *c, const bank_data *data, bool answer, ls_cycle now)
-{
-    const ls_dram_reply_ops *reply = c->reply.ops;
     ls_histogram_add(&c->n.latency, now - data->pushed);
     c->count--;
     dram_active_until(&c->n.active_cycles, &c->active_since, now);
-    if (!answer)
+}
+
+static inline void finish(bank_channel *c, const bank_data *data, ls_cycle now)
+{
+    const ls_dram_reply_ops *reply = c->reply.ops;
+    leave(c, data, now);
+    if (data->more)
         return;
     ls_domain_progress(c->domain);
     reply->done(c->reply.self, data->token, data->write);
@@ -60,23 +41,6 @@ static inline bool has_room(const bank_channel *c, uint32_t token)
     return reply->ready(c->reply.self, token);
 }
 
-/* The first part in the pipe goes to the return queue. */
-static inline void return_part(bank_channel *c, const bank_data *data)
-{
-    bank_data *returned = &c->returns[c->return_tail++ & c->return_mask];
-    *returned = *data;
-    returned->more = unanswered(data, c->pipe_head.part);
-    go_on(&c->pipe_head, data);
-}
-
-/* The first part in the pipe is done. */
-static inline void finish_part(bank_channel *c, const bank_data *data, ls_cycle now)
-{
-    bool answer = !unanswered(data, c->pipe_head.part);
-    go_on(&c->pipe_head, data);
-    finish(c, data, answer, now);
-}
-
 /* One read from the return queue. A read with an empty queue before it is taken from the pipe directly. */
 static inline void answer_read(bank_channel *c, ls_cycle now)
 {
@@ -84,18 +48,18 @@ static inline void answer_read(bank_channel *c, ls_cycle now)
         const bank_data *data = &c->returns[c->return_head & c->return_mask];
         if (has_room(c, data->token)) {
             c->return_head++;
-            finish(c, data, !data->more, now);
+            finish(c, data, now);
         }
-    } else if (c->pipe_head.data != c->pipe_tail) {
-        const bank_data *data = data_at(c, c->pipe_head);
-        ls_cycle out = out_of_pipe(c, data, c->pipe_head.part);
-        if (out - !data->write >= now)
+    } else if (c->pipe_head != c->pipe_tail) {
+        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+        if (data->due + c->pipe_held >= now)
             return;
-        checked(!data->write && out == now); /* woke in time */
+        checked(!data->write && data->due + c->pipe_held + 1 == now); /* woke in time */
+        c->pipe_head++;
         if (has_room(c, data->token))
-            finish_part(c, data, now);
+            finish(c, data, now);
         else
-            return_part(c, data);
+            c->returns[c->return_tail++ & c->return_mask] = *data;
     }
 }
 
@@ -108,51 +72,36 @@ static inline void empty_pipe(bank_channel *c, ls_cycle now)
         c->pipe_held++;
         return;
     }
-    if (c->pipe_head.data == c->pipe_tail)
+    if (c->pipe_head == c->pipe_tail)
         return;
-    const bank_data *data = data_at(c, c->pipe_head);
-    if (out_of_pipe(c, data, c->pipe_head.part) - !data->write != now)
+    const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+    if (data->due + c->pipe_held != now)
         return;
-    if (data->write)
-        finish_part(c, data, now);
-    else if (returning != 0)
-        return_part(c, data);
+    if (data->write) {
+        c->pipe_head++;
+        finish(c, data, now);
+    } else if (returning != 0) {
+        c->pipe_head++;
+        c->returns[c->return_tail++ & c->return_mask] = *data;
+    }
 }
 
-/* The latencies of parts that came out one after the other; mostly all are in one bucket. */
-static inline void count_latencies(ls_histogram *h, uint64_t first, uint64_t last, uint32_t count)
+/* The cycle in which data leaves the channel. */
+static inline ls_cycle out_of_pipe(const bank_channel *c, const bank_data *data)
 {
-    if (LS_UNLIKELY((first ^ last) > (first & last))) {
-        uint64_t apart = (last - first) / (count - 1);
-        for (; first <= last; first += apart)
-            ls_histogram_add(h, first);
-        return;
-    }
-    ls_histogram_add(h, first);
-    h->max = last > h->max ? last : h->max;
-    h->count += count - 1;
-    h->sum += (first + last) * count / 2 - first;
-    h->bucket[first == 0 ? 0 : 64 - __builtin_clzll(first)] += count - 1;
+    return data->due + c->pipe_held + !data->write;
 }
 
 /* Parts that have left the pipe unseen: there was room for them. */
 static inline void leave_unseen(bank_channel *c, ls_cycle now)
 {
-    while (c->pipe_head.data != c->pipe_tail) {
-        const bank_data *data = data_at(c, c->pipe_head);
-        uint32_t left = (data->more ? data->parts : data->parts - 1u) - c->pipe_head.part;
-        ls_cycle out = out_of_pipe(c, data, c->pipe_head.part), last = out + (left - 1) * data->apart;
-        if (left == 0 || out >= now)
+    while (c->pipe_head != c->pipe_tail) {
+        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+        ls_cycle out = out_of_pipe(c, data);
+        if (!data->more || out >= now)
             return;
-        for (; LS_UNLIKELY(last >= now); last -= data->apart)
-            left--;
-        count_latencies(&c->n.latency, out - data->pushed, last - data->pushed, left);
-        c->count -= left;
-        dram_active_until(&c->n.active_cycles, &c->active_since, last);
-        c->pipe_head.part += left;
-        if (c->pipe_head.part != data->parts)
-            return;
-        c->pipe_head = (bank_place){ .data = c->pipe_head.data + 1 };
+        c->pipe_head++;
+        leave(c, data, out);
     }
 }
 
@@ -161,13 +110,13 @@ static inline bool answer_now(bank_channel *c, ls_cycle now)
 {
     if (LS_UNLIKELY(c->return_head != c->return_tail))
         return false;
-    while (c->pipe_head.data != c->pipe_tail) {
-        const bank_data *data = data_at(c, c->pipe_head);
-        if (out_of_pipe(c, data, c->pipe_head.part) != now)
+    for (; c->pipe_head != c->pipe_tail; c->pipe_head++) {
+        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+        if (out_of_pipe(c, data) != now)
             return true;
         if (!data->write && LS_UNLIKELY(!has_room(c, data->token)))
             return false;
-        finish_part(c, data, now);
+        finish(c, data, now);
     }
     return true;
 }
@@ -193,8 +142,8 @@ static inline ls_cycle next_look(const bank_channel *c, ls_cycle now)
     ls_cycle at = LS_CYCLE_MAX;
     if (c->next != LS_CYCLE_MAX)
         at = visible(c, c->next, c->writes_coming != 0);
-    if (c->look_head.data != c->pipe_tail) {
-        ls_cycle out = out_of_pipe(c, data_at(c, c->look_head), c->look_head.part);
+    if (c->look_head != c->pipe_tail) {
+        ls_cycle out = out_of_pipe(c, &c->pipe[c->look_head & c->ring_mask]);
         at = out < at ? out : at;
     }
     return at;
@@ -214,11 +163,8 @@ static void settle(bank_channel *c, ls_cycle to)
     while (c->look_at < to) {
         ls_cycle at = c->look_at;
         bank_advance(c, at - 1);
-        for (const bank_data *data; c->look_head.data != c->pipe_tail; go_on(&c->look_head, data)) {
-            data = data_at(c, c->look_head);
-            if (out_of_pipe(c, data, c->look_head.part) > at)
-                break;
-        }
+        while (c->look_head != c->pipe_tail && out_of_pipe(c, &c->pipe[c->look_head & c->ring_mask]) <= at)
+            c->look_head++;
         c->look_at = next_look(c, at);
     }
     leave_unseen(c, to);
@@ -233,17 +179,14 @@ void bank_settle(void *self, ls_cycle end)
  * is there stays until the next answer. LS_CYCLE_MAX: there is none. */
 static inline ls_cycle next_answer(const bank_channel *c)
 {
-    uint32_t token = 0, part = c->pipe_head.part;
+    uint32_t token = 0;
     bool room = false;
-    for (uint32_t i = c->pipe_head.data; i != c->pipe_tail; i++, part = 0) {
+    for (uint32_t i = c->pipe_head; i != c->pipe_tail; i++) {
         const bank_data *data = &c->pipe[i & c->ring_mask];
-        if (unanswered(data, part)) {
+        if (data->more)
             room = (room && data->token == token) || has_room(c, data->token);
-            if (!room)
-                return out_of_pipe(c, data, part);
-        }
-        if (!data->more)
-            return out_of_pipe(c, data, data->parts - 1u);
+        if (!data->more || !room)
+            return out_of_pipe(c, data);
         token = data->token;
     }
     return LS_CYCLE_MAX;
@@ -252,10 +195,9 @@ static inline ls_cycle next_answer(const bank_channel *c)
 /* The last look that is sure to come before an answer does that is not in the pipe yet. */
 static inline ls_cycle look_before_answer(const bank_channel *c)
 {
-    if (c->pipe_head.data == c->pipe_tail || c->next == LS_CYCLE_MAX)
+    if (c->pipe_head == c->pipe_tail || c->next == LS_CYCLE_MAX)
         return c->look_at;
-    const bank_data *last = &c->pipe[(c->pipe_tail - 1) & c->ring_mask];
-    ls_cycle out = out_of_pipe(c, last, last->parts - 1u);
+    ls_cycle out = out_of_pipe(c, &c->pipe[(c->pipe_tail - 1) & c->ring_mask]);
     return out <= visible(c, c->next, c->writes_coming != 0) ? out : c->look_at;
 }
 
@@ -308,9 +250,10 @@ static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
     return product / c;
 }
 
-/* It is the first one after the edge of the front clock that ends the delay. An edge of the front clock at the same time as a
- * DRAM edge counts as after it. */
-ls_cycle bank_leaves_front(const bank_channel *c, ls_cycle stamp)
+/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front. It is the first one
+ * after the edge of the front clock that ends its delay. An edge of the front clock at the same time as a DRAM
+ * edge counts as after it. */
+static __attribute__((noinline)) ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
 {
     if (c->front_ratio.num == c->front_ratio.den || c->front_latency == 0)
         return stamp + c->front_latency;
@@ -331,10 +274,14 @@ static uint32_t bank_of(const bank_channel *c, const ls_dram_request *request)
 }
 
 /* The cycle in which a request that came in cycle `stamp` may join the queue. */
-static inline ls_cycle joins_queue(const bank_channel *c, ls_cycle stamp, uint64_t phase)
+static inline ls_cycle joins_queue(bank_channel *c, ls_cycle stamp, uint64_t phase)
 {
-    return LS_LIKELY(c->front_delays != NULL) ? stamp + c->front_delays[phase]
-                                              : bank_leaves_front(c, stamp) + 1;
+    if (LS_UNLIKELY(c->front_delays == NULL))
+        return leaves_front(c, stamp) + 1;
+    uint32_t *delay = &c->front_delays[phase];
+    if (LS_UNLIKELY(*delay == 0))
+        *delay = (uint32_t)(leaves_front(c, stamp) + 1 - stamp);
+    return stamp + *delay;
 }
 
 /* The cycle in which the next request may join the queue; they follow each other. */

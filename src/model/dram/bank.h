@@ -105,14 +105,8 @@ typedef struct bank_data {
     ls_cycle due, pushed; /* due: in cycles of the pipe, which stands still while the return queue is full */
     uint32_t token;
     bool write;
-    bool more;            /* the answer comes with a later part than these */
-    uint8_t parts, apart; /* in the pipe: parts of a request, one every so many cycles */
+    bool more; /* the answer comes with a later part */
 } bank_data;
-
-/* A part of the data in the pipe. */
-typedef struct bank_place {
-    uint32_t data, part;
-} bank_place;
 
 typedef struct bank_channel {
     /* The command side. Masks have a bit per bank. Invariants: a busy bank is in the mask ripe[want] or in
@@ -150,8 +144,7 @@ typedef struct bank_channel {
     index_pool request_pool;
     uint32_t writes_coming; /* requests to write whose last command has not been sent */
     bank_data *pipe;        /* ring */
-    bank_place pipe_head;
-    uint32_t pipe_tail;
+    uint32_t pipe_head, pipe_tail;
     ls_dram_counters n;
     bank_group groups[BANK_GROUPS_MAX];
     uint64_t wheel[BANK_WHEEL]; /* banks to look at in that cycle, modulo BANK_WHEEL */
@@ -163,9 +156,9 @@ typedef struct bank_channel {
     ls_domain *domain;
     ls_event wake; /* at the next cycle in which the outside sees something */
     bool awake;
-    bank_place look_head; /* what was in the pipe at the last look begins here */
-    ls_cycle look_at;     /* of the first look since then, which may have been skipped; LS_CYCLE_MAX: none */
-    uint32_t lag[2];      /* cycles until a command can be seen from outside: a read's; a write's, if less */
+    uint32_t look_head; /* what was in the pipe at the last look begins here */
+    ls_cycle look_at;   /* of the first look since then, which may have been skipped; LS_CYCLE_MAX: none */
+    uint32_t lag[2];    /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
     ls_cycle active_since;    /* active_cycles are counted up to here */
     bank_data *returns;       /* ring */
@@ -173,13 +166,13 @@ typedef struct bank_channel {
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */
     uint64_t front_phase;             /* front_stamp modulo front_period */
     uint64_t front_latency;
-    ls_ratio front_ratio;  /* front clock / DRAM clock */
-    uint64_t front_period; /* DRAM cycles after which both clocks stand as before */
-    uint32_t *
-        front_delays; /* cycles until a request may join the queue, by its phase; NULL: the period is too long */
-    uint32_t parts_max; /* of a request */
-    bool plain;         /* FR-FCFS without a queue for writes, and a bus each for rows and columns */
-    bool runs;          /* and the columns of a request may be sent in one go */
+    ls_ratio front_ratio;   /* front clock / DRAM clock */
+    uint64_t front_period;  /* DRAM cycles after which both clocks stand as before */
+    uint32_t *front_delays; /* cycles until a request may join the queue, by its phase; 0: not
+                             * known yet; NULL: the period is too long */
+    uint32_t parts_max;     /* of a request */
+    bool plain;             /* FR-FCFS without a queue for writes, and a bus each for rows and columns */
+    bool runs;              /* and the columns of a request may be sent in one go */
     uint32_t hash, bank_bits;
     const bank_spec *spec;
     const char *name;
@@ -253,8 +246,6 @@ void bank_refresh(bank_channel *c, ls_cycle t);
 extern const ls_dram_ops bank_ops;
 void bank_wake(void *self, ls_cycle now);
 void bank_settle(void *self, ls_cycle end);
-/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front. */
-ls_cycle bank_leaves_front(const bank_channel *c, ls_cycle stamp);
 
 /* bank_command.c */
 /* Runs all command cycles up to and including `to`. */

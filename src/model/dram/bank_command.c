@@ -58,11 +58,10 @@ static inline void last_in_front(bank_channel *c, bank_request *r, ls_cycle last
     c->front_at = ++c->front_head == c->front_tail ? LS_CYCLE_MAX : later(first_in_front(c)->enter, last + 1);
 }
 
-/* Parts of a request that waits in the queue join it there: all at once if they have come and there is room. */
-static inline void join_parts(bank_channel *c, ls_cycle t)
+/* Parts of a request that waits in the queue, the first in front, join it there: all at once if they have come and there is room. */
+static inline void join_parts(bank_channel *c, bank_request *r, ls_cycle t)
 {
-    bank_request *r = first_in_front(c);
-    if (c->front_at > t || r->waiting == 0)
+    if (c->front_at > t)
         return;
     ls_cycle last = later(c->front_at + r->in_front - 1, r->enter + r->span);
     if (LS_LIKELY(last <= t && c->waiting[0] + r->in_front <= c->limit[0])) {
@@ -90,14 +89,15 @@ void bank_join(bank_channel *c, ls_cycle t)
         }
         bank_queue_add(c, kind, request);
         next_in_front(c, r);
-        join_parts(c, t);
+        if (r->in_front != 0 && r->waiting != 0)
+            join_parts(c, r, t);
     } while (c->front_at <= t);
 }
 
 MADE_TWICE void join(bank_channel *c, ls_cycle t, bool plain)
 {
-    if (plain)
-        join_parts(c, t);
+    if (plain && first_in_front(c)->waiting != 0)
+        join_parts(c, first_in_front(c), t);
     if (!plain || c->front_at <= t)
         bank_join(c, t);
 }
@@ -231,23 +231,13 @@ static inline void hold_after_write(bank_channel *c, bank *b, bank_group *g, ls_
 /* The data of a request, or of a part of it. */
 static inline void enter_pipe(bank_channel *c, bank_request *r)
 {
-    c->pipe[c->pipe_tail++ & c->ring_mask] = (bank_data){ .due = c->pipe_last,
-                                                          .pushed = r->pushed,
-                                                          .token = r->token,
-                                                          .write = r->write,
-                                                          .more = --r->unsent != 0,
-                                                          .parts = 1,
-                                                          .apart = (uint8_t)c->times.ccdl };
-}
-
-/* Parts that follow the data that entered last. */
-static inline void follow_into_pipe(bank_channel *c, bank_request *r, uint32_t parts)
-{
-    bank_data *data = &c->pipe[(c->pipe_tail - 1) & c->ring_mask];
-    c->pipe_last += parts * c->times.ccdl;
-    r->unsent = (uint8_t)(r->unsent - parts);
-    data->parts = (uint8_t)(1 + parts);
-    data->more = r->unsent != 0;
+    bool more = --r->unsent != 0;
+    bank_data *data = &c->pipe[c->pipe_tail++ & c->ring_mask];
+    data->due = c->pipe_last;
+    data->pushed = r->pushed;
+    data->token = r->token;
+    data->write = r->write;
+    data->more = more;
 }
 
 /* After the last column of a request, or of a part of it. */
@@ -470,11 +460,13 @@ static __attribute__((noinline)) bool run_columns(bank_channel *c, column_run *r
     if (columns == 0)
         return false;
     bank_request *r = &c->requests[b->request];
-    ls_cycle at = t + columns * c->times.ccdl;
-    if (LS_UNLIKELY(ls_tap_wants(c->tap, LS_TAP_DRAM)))
-        for (uint32_t i = 1; i <= columns; i++)
-            dram_tap(c->tap, c->region, t + i * c->times.ccdl, LS_DRAM_ATOM_BYTES);
-    follow_into_pipe(c, r, columns);
+    ls_cycle at = t;
+    for (uint32_t i = 0; i < columns; i++) {
+        at += c->times.ccdl;
+        c->pipe_last += c->times.ccdl;
+        dram_tap(c->tap, c->region, at, LS_DRAM_ATOM_BYTES);
+        enter_pipe(c, r);
+    }
     c->n.reads += columns;
     c->n.busy_cycles += columns * c->times.burst;
     dram_active_until(&c->n.active_cycles, &c->active_since, at + c->times.burst);

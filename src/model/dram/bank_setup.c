@@ -264,18 +264,6 @@ static uint32_t ring_size(uint32_t entries)
     return size;
 }
 
-/* A table of the delays of the front, unless it were too long. False: no memory. */
-static bool make_front_delays(bank_channel *c)
-{
-    c->front_period = c->front_ratio.den;
-    if (c->front_period > FRONT_PERIOD_MAX)
-        return true;
-    c->front_delays = ls_domain_alloc(ls_region_domain(c->region), c->front_period * sizeof *c->front_delays);
-    for (uint64_t stamp = 0; c->front_delays != NULL && stamp < c->front_period; stamp++)
-        c->front_delays[stamp] = (uint32_t)(bank_leaves_front(c, stamp) + 1 - stamp);
-    return c->front_delays != NULL;
-}
-
 static bool bank_allocate(bank_channel *c)
 {
     ls_domain *domain = ls_region_domain(c->region);
@@ -286,9 +274,12 @@ static bool bank_allocate(bank_channel *c)
     c->front = ls_domain_alloc(domain, size * sizeof *c->front);
     c->pipe = ls_domain_alloc(domain, size * sizeof *c->pipe);
     c->returns = ls_domain_alloc(domain, returns * sizeof *c->returns);
+    c->front_period = c->front_ratio.den;
+    if (c->front_period <= FRONT_PERIOD_MAX)
+        c->front_delays = ls_domain_alloc(domain, c->front_period * sizeof *c->front_delays);
     c->banks = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->banks);
     return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL &&
-           c->banks != NULL && make_front_delays(c);
+           c->banks != NULL && (c->front_period > FRONT_PERIOD_MAX || c->front_delays != NULL);
 }
 
 static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_error *err)
