@@ -240,6 +240,19 @@ static inline void enter_pipe(bank_channel *c, bank_request *r)
     data->more = more;
 }
 
+/* Parts of a read that follow ccdl apart. */
+static inline void follow_into_pipe(bank_channel *c, bank_request *r, uint32_t parts)
+{
+    bank_data data = { .due = c->pipe_last, .pushed = r->pushed, .token = r->token };
+    for (uint32_t part = 1; part <= parts; part++) {
+        data.due += c->times.ccdl;
+        data.more = part != r->unsent;
+        c->pipe[c->pipe_tail++ & c->ring_mask] = data;
+    }
+    c->pipe_last = data.due;
+    r->unsent = (uint8_t)(r->unsent - parts);
+}
+
 /* After the last column of a request, or of a part of it. */
 static inline void free_bank(bank_channel *c, bank *b)
 {
@@ -417,15 +430,13 @@ static inline uint32_t columns_to_follow(const bank_channel *c, const bank *b, l
     if (first != b->request || (c->queued[0] & ~c->busy) != b->bit ||
         c->pipe_last + c->pipe_held != t + c->times.cl)
         return 0;
-    uint32_t apart = c->times.ccdl, columns = 0;
+    uint32_t apart = c->times.ccdl;
     ls_cycle end = sooner(sooner(to, c->refresh_due - 1), t + sooner(apart * waiting + 1, c->times.rcd));
     if (end <= t + apart)
         return 0;
     end = next_ripe_column(c, t, end);
     end = before_idle_arrival(c, c->busy | b->bit, end);
-    for (ls_cycle at = t + apart; at < end && columns < waiting; at += apart)
-        columns++;
-    return columns;
+    return end <= t + apart ? 0 : (uint32_t)sooner(waiting, (uint32_t)(end - t - 1) / apart);
 }
 
 /* A request for bank b joins the queue by cycle t, if there is room. */
@@ -460,13 +471,11 @@ static __attribute__((noinline)) bool run_columns(bank_channel *c, column_run *r
     if (columns == 0)
         return false;
     bank_request *r = &c->requests[b->request];
-    ls_cycle at = t;
-    for (uint32_t i = 0; i < columns; i++) {
-        at += c->times.ccdl;
-        c->pipe_last += c->times.ccdl;
-        dram_tap(c->tap, c->region, at, LS_DRAM_ATOM_BYTES);
-        enter_pipe(c, r);
-    }
+    ls_cycle at = t + columns * c->times.ccdl;
+    if (LS_UNLIKELY(ls_tap_wants(c->tap, LS_TAP_DRAM)))
+        for (uint32_t i = 1; i <= columns; i++)
+            dram_tap(c->tap, c->region, t + i * c->times.ccdl, LS_DRAM_ATOM_BYTES);
+    follow_into_pipe(c, r, columns);
     c->n.reads += columns;
     c->n.busy_cycles += columns * c->times.burst;
     dram_active_until(&c->n.active_cycles, &c->active_since, at + c->times.burst);
@@ -588,7 +597,7 @@ MADE_TWICE void run(bank_channel *c, ls_cycle to, bool plain)
             catch_up(c, &columns, t);
         if (LS_UNLIKELY(t >= c->refresh_due))
             bank_refresh(c, t);
-        if (c->wheel_bits >> (t % BANK_WHEEL) & 1)
+        if (c->wheel[t % BANK_WHEEL] != 0)
             ripen(c, t);
         if (c->taken < t)
             take_request(c, t, plain);

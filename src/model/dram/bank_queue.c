@@ -161,7 +161,8 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         }
     }
     r->last = request;
-    insert_row(c, rows, request, rows->order.newest);
+    index_order_append(&rows->order, INDEX_LINKS(c->requests, older), INDEX_LINKS(c->requests, newer),
+                       request);
 }
 
 uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
