@@ -253,7 +253,7 @@ static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 /* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front. It is the first one
  * after the edge of the front clock that ends its delay. An edge of the front clock at the same time as a DRAM
  * edge counts as after it. */
-static inline ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
+static __attribute__((noinline)) ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
 {
     if (c->front_ratio.num == c->front_ratio.den || c->front_latency == 0)
         return stamp + c->front_latency;
@@ -273,11 +273,23 @@ static uint32_t bank_of(const bank_channel *c, const ls_dram_request *request)
     return number;
 }
 
+/* The cycle in which a request that came in cycle `stamp` may join the queue. */
+static inline ls_cycle joins_queue(bank_channel *c, ls_cycle stamp, uint64_t phase)
+{
+    if (LS_UNLIKELY(c->front_delays == NULL))
+        return leaves_front(c, stamp) + 1;
+    uint32_t *delay = &c->front_delays[phase];
+    if (LS_UNLIKELY(*delay == 0))
+        *delay = (uint32_t)(leaves_front(c, stamp) + 1 - stamp);
+    return stamp + *delay;
+}
+
 /* The cycle in which the next request may join the queue; they follow each other. */
 static inline ls_cycle enter_front(bank_channel *c, ls_cycle now)
 {
     c->front_stamp = now >= c->front_stamp ? now + 1 : c->front_stamp + 1;
-    ls_cycle enter = leaves_front(c, c->front_stamp) + 1;
+    c->front_phase = c->front_stamp % c->front_period;
+    ls_cycle enter = joins_queue(c, c->front_stamp, c->front_phase);
     c->front_last = enter > c->front_last ? enter : c->front_last + 1;
     return c->front_last;
 }
@@ -387,21 +399,31 @@ static void bank_push(void *self, const ls_dram_request *request)
     push_request(c, request, ls_region_now(c->region));
 }
 
-/* One more read for the newest request in front. */
-static inline void push_part(bank_channel *c, bank_request *r, ls_cycle now)
+/* More reads for the newest request in front; they come one cycle after the other. */
+static inline void push_parts(bank_channel *c, bank_request *r, uint32_t count)
 {
-    ls_cycle before = c->front_last;
-    if (LS_UNLIKELY(c->front_seen == c->front_tail)) { /* it has been seen without this part */
+    ls_cycle stamp = c->front_stamp, last = c->front_last;
+    uint64_t phase = c->front_phase;
+    if (LS_UNLIKELY(c->front_seen == c->front_tail)) { /* it has been seen without these parts */
         c->front_seen--;
         c->seen_parts -= r->in_front;
     }
-    uint8_t step = (uint8_t)(enter_front(c, now) - before);
-    r->steps[r->parts++ - 1] = step;
-    r->span = (uint16_t)(r->span + step);
-    r->in_front++;
-    r->unsent++;
-    c->count++;
-    c->n.requests++;
+    for (uint8_t *step = &r->steps[r->parts - 1], *end = step + count; step != end; step++) {
+        phase = phase + 1 != c->front_period ? phase + 1 : 0;
+        ls_cycle enter = joins_queue(c, ++stamp, phase);
+        enter = enter > last ? enter : last + 1;
+        *step = (uint8_t)(enter - last);
+        last = enter;
+    }
+    r->span = (uint16_t)(r->span + (last - c->front_last));
+    r->parts = (uint8_t)(r->parts + count);
+    r->in_front = (uint8_t)(r->in_front + count);
+    r->unsent = (uint8_t)(r->unsent + count);
+    c->front_stamp = stamp;
+    c->front_phase = phase;
+    c->front_last = last;
+    c->count += count;
+    c->n.requests += count;
 }
 
 static uint32_t bank_push_several(void *self, const ls_dram_request *request, uint32_t count)
@@ -412,8 +434,10 @@ static uint32_t bank_push_several(void *self, const ls_dram_request *request, ui
         return 0;
     ls_cycle now = ls_region_now(c->region);
     bank_request *r = push_request(c, request, now);
+    if (LS_LIKELY(c->count + most <= c->limit[0] && c->count + most <= c->capacity))
+        push_parts(c, r, most - 1);
     while (r->parts < most && has_place(c, false))
-        push_part(c, r, now);
+        push_parts(c, r, 1);
     return r->parts;
 }
 

@@ -3,6 +3,7 @@
  *   bank_setup.c    keys of the platform file -> numbers; the block
  *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap, or as a plug-in says
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
+ *   bank_refresh.c  its refreshes
  *   bank_wheel.h    its banks that wait for their time
  *   bank.c          the data pipe, answers, when to look and to wake; arrivals
  *
@@ -163,11 +164,15 @@ typedef struct bank_channel {
     bank_data *returns;       /* ring */
     uint32_t return_head, return_tail, return_mask, return_limit;
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */
+    uint64_t front_phase;             /* front_stamp modulo front_period */
     uint64_t front_latency;
-    ls_ratio front_ratio; /* front clock / DRAM clock */
-    uint32_t parts_max;   /* of a request */
-    bool plain;           /* FR-FCFS without a queue for writes, and a bus each for rows and columns */
-    bool runs;            /* and the columns of a request may be sent in one go */
+    ls_ratio front_ratio;   /* front clock / DRAM clock */
+    uint64_t front_period;  /* DRAM cycles after which both clocks stand as before */
+    uint32_t *front_delays; /* cycles until a request may join the queue, by its phase; 0: not
+                             * known yet; NULL: the period is too long */
+    uint32_t parts_max;     /* of a request */
+    bool plain;             /* FR-FCFS without a queue for writes, and a bus each for rows and columns */
+    bool runs;              /* and the columns of a request may be sent in one go */
     uint32_t hash, bank_bits;
     const bank_spec *spec;
     const char *name;
@@ -184,18 +189,19 @@ typedef struct bank_channel {
 /* bank_queue.c */
 /* A request joins it, or a part of it: the first one of those that wait, and the others stay with it. */
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
-static inline void bank_queue_count(bank_channel *c, uint32_t kind)
+static inline void bank_queue_count(bank_channel *c, uint32_t kind, uint32_t parts)
 {
-    c->waiting[kind]++;
+    c->waiting[kind] += parts;
     if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + c->waiting[1];
 }
-/* The first request of the row that the bank serves, or a part of it, leaves. */
-static inline uint32_t bank_queue_take_first(bank_channel *c, uint32_t kind, bank *b)
+/* The first request of the row that the bank serves, or parts of it, leave. */
+static inline uint32_t bank_queue_take_first(bank_channel *c, uint32_t kind, bank *b, uint32_t parts)
 {
     bank_rows *rows = &b->rows[kind];
     uint32_t request = rows->first;
-    if (--c->requests[request].waiting == 0) {
+    c->requests[request].waiting = (uint8_t)(c->requests[request].waiting - parts);
+    if (c->requests[request].waiting == 0) {
         rows->first = c->requests[request].next;
         if (rows->first == BANK_NONE && rows->order.oldest == BANK_NONE)
             c->queued[kind] &= ~b->bit;
@@ -213,10 +219,28 @@ static inline uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, 
         return bank_queue_take_any(c, kind, b, t);
     c->waiting[0]--;
     rows->served += rows->order.oldest != BANK_NONE;
-    return bank_queue_take_first(c, 0, b);
+    return bank_queue_take_first(c, 0, b, 1);
+}
+/* Parts of the request that the bank takes next, without a cap. */
+static inline void bank_queue_take_parts(bank_channel *c, bank *b, uint32_t parts, ls_cycle t)
+{
+    bank_rows *rows = &b->rows[0];
+    if (rows->first == BANK_NONE) {
+        bank_queue_take_any(c, 0, b, t);
+        parts--;
+    }
+    if (parts == 0)
+        return;
+    c->waiting[0] -= parts;
+    rows->served += rows->order.oldest != BANK_NONE ? parts : 0;
+    bank_queue_take_first(c, 0, b, parts);
 }
 /* The plug-in's scheduler that the spec names. */
 ls_status bank_queue_init(bank_channel *c, ls_error *err);
+
+/* bank_refresh.c */
+/* What is due by cycle t; something is. */
+void bank_refresh(bank_channel *c, ls_cycle t);
 
 /* bank.c */
 extern const ls_dram_ops bank_ops;

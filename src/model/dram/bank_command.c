@@ -9,95 +9,8 @@
  * The turn moves by one when a bank takes a request, and past the bank of a row command, as in GPGPU-Sim. */
 #include "model/dram/bank_wheel.h"
 
-#include <string.h>
-
 /* Functions with `plain` are made twice: for channels that are, and for those that are not. */
 #define MADE_TWICE static inline __attribute__((always_inline))
-
-/* ----------------------------------------------------------------------------------------------- refresh */
-
-/* All banks: closed, refreshed, and usable again from one cycle on. No command leaves between the due time
- * and that cycle, so the whole of it is known at once. Refreshes of idle time are counted when work comes. */
-static __attribute__((noinline, cold)) void refresh_all(bank_channel *c, ls_cycle t)
-{
-    ls_cycle start = c->refresh_due;
-    uint32_t open = 0;
-    for (uint32_t i = 0; i <= c->bank_mask; i++) {
-        const bank *b = &c->banks[i];
-        open += b->open;
-        start = later(start, b->open ? later(b->at[BANK_PRECHARGE], c->groups[b->group].at[BANK_PRECHARGE])
-                                     : b->at[BANK_ACTIVATE]);
-    }
-    ls_cycle end = start + (open != 0 ? c->times.rp : 0) + c->times.rfc;
-    c->n.precharges += open;
-    c->n.refreshes++;
-    c->refresh_due += c->times.refi;
-    if (c->refresh_due <= t) {
-        uint64_t more = (t - c->refresh_due) / c->times.refi;
-        c->n.refreshes += more + 1;
-        c->refresh_due += more * c->times.refi;
-        end = c->refresh_due + c->times.rfc;
-        c->refresh_due += c->times.refi;
-    }
-    memset(c->ripe, 0, sizeof c->ripe);
-    memset(c->wheel, 0, sizeof c->wheel);
-    c->wheel_bits = 0;
-    for (uint32_t i = 0; i <= c->bank_mask; i++) {
-        bank *b = &c->banks[i];
-        b->open = false;
-        b->at[BANK_ACTIVATE] = end;
-        if ((c->busy & b->bit) != 0)
-            set_want(c, b, BANK_ACTIVATE, t);
-    }
-}
-
-/* Takes a busy bank out of the masks and the wheel. */
-static void forget_bank(bank_channel *c, const bank *b)
-{
-    if ((c->ripe[b->want] & b->bit) != 0) {
-        c->ripe[b->want] &= ~b->bit;
-        return;
-    }
-    for (uint64_t bits = c->wheel_bits; bits != 0; bits &= bits - 1) {
-        uint32_t slot = (uint32_t)__builtin_ctzll(bits);
-        if ((c->wheel[slot] & b->bit) == 0)
-            continue;
-        c->wheel[slot] &= ~b->bit;
-        if (c->wheel[slot] == 0)
-            c->wheel_bits &= ~(UINT64_C(1) << slot);
-        return;
-    }
-}
-
-/* One bank: closed, refreshed, and usable again, while the others go on. */
-static void refresh_bank(bank_channel *c, bank *b, ls_cycle due, ls_cycle t)
-{
-    ls_cycle start = later(due, b->open ? later(b->at[BANK_PRECHARGE], c->groups[b->group].at[BANK_PRECHARGE])
-                                        : b->at[BANK_ACTIVATE]);
-    c->n.precharges += b->open;
-    c->n.refreshes++;
-    b->at[BANK_ACTIVATE] = start + (b->open ? c->times.rp : 0) + c->times.rfcb;
-    b->open = false;
-    if ((c->busy & b->bit) != 0) {
-        forget_bank(c, b);
-        set_want(c, b, BANK_ACTIVATE, t);
-    }
-}
-
-/* All that are due by t. Whole rounds of idle time are counted without looking at each. */
-static __attribute__((noinline, cold)) void refresh_banks(bank_channel *c, ls_cycle t)
-{
-    uint64_t banks = (uint64_t)c->bank_mask + 1, round = banks * c->refresh_step;
-    if (t - c->refresh_due >= 2 * round) {
-        uint64_t rounds = (t - c->refresh_due) / round - 1;
-        c->n.refreshes += rounds * banks;
-        c->refresh_due += rounds * round;
-    }
-    for (; c->refresh_due <= t; c->refresh_due += c->refresh_step) {
-        refresh_bank(c, &c->banks[c->refresh_bank], c->refresh_due, t);
-        c->refresh_bank = (c->refresh_bank + 1) & c->bank_mask;
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------- queue */
 
@@ -105,6 +18,16 @@ static __attribute__((noinline, cold)) void refresh_banks(bank_channel *c, ls_cy
 MADE_TWICE uint32_t queue_in_turn(const bank_channel *c, bool plain)
 {
     return !plain && c->apart && (c->draining || c->waiting[0] == 0);
+}
+
+static inline bank_request *in_front(const bank_channel *c, uint32_t at)
+{
+    return &c->requests[c->front[at & c->ring_mask]];
+}
+
+static inline bank_request *first_in_front(const bank_channel *c)
+{
+    return in_front(c, c->front_head);
 }
 
 /* The first part in front is gone; at most one joins in a cycle. */
@@ -120,23 +43,36 @@ static inline void next_in_front(bank_channel *c, bank_request *r)
         c->front_at = LS_CYCLE_MAX;
         return;
     } else {
-        r = &c->requests[c->front[c->front_head & c->ring_mask]];
+        r = first_in_front(c);
     }
     c->front_at = later(r->enter, joined + 1);
 }
 
-static inline bank_request *first_in_front(const bank_channel *c)
+/* All parts in front of the first request there are gone; the last of them went in cycle `last`. */
+static inline void last_in_front(bank_channel *c, bank_request *r, ls_cycle last)
 {
-    return &c->requests[c->front[c->front_head & c->ring_mask]];
+    c->seen_parts -= c->seen_parts < r->in_front ? c->seen_parts : r->in_front;
+    r->in_front = 0;
+    r->enter += r->span;
+    r->span = 0;
+    c->front_at = ++c->front_head == c->front_tail ? LS_CYCLE_MAX : later(first_in_front(c)->enter, last + 1);
 }
 
-/* Parts of a request that waits in the queue join it there. */
-static inline void join_parts(bank_channel *c, ls_cycle t)
+/* Parts of a request that waits in the queue, the first in front, join it there: all at once if they have come and there is room. */
+static inline void join_parts(bank_channel *c, bank_request *r, ls_cycle t)
 {
-    bank_request *r = first_in_front(c);
-    while (c->front_at <= t && r->waiting != 0 && r->in_front != 0 && c->waiting[0] != c->limit[0]) {
+    if (c->front_at > t)
+        return;
+    ls_cycle last = later(c->front_at + r->in_front - 1, r->enter + r->span);
+    if (LS_LIKELY(last <= t && c->waiting[0] + r->in_front <= c->limit[0])) {
+        r->waiting = (uint8_t)(r->waiting + r->in_front);
+        bank_queue_count(c, 0, r->in_front);
+        last_in_front(c, r, last);
+        return;
+    }
+    while (c->front_at <= t && r->in_front != 0 && c->waiting[0] != c->limit[0]) {
         r->waiting++;
-        bank_queue_count(c, 0);
+        bank_queue_count(c, 0, 1);
         next_in_front(c, r);
     }
 }
@@ -153,13 +89,15 @@ void bank_join(bank_channel *c, ls_cycle t)
         }
         bank_queue_add(c, kind, request);
         next_in_front(c, r);
+        if (r->in_front != 0 && r->waiting != 0)
+            join_parts(c, r, t);
     } while (c->front_at <= t);
 }
 
 MADE_TWICE void join(bank_channel *c, ls_cycle t, bool plain)
 {
-    if (plain)
-        join_parts(c, t);
+    if (plain && first_in_front(c)->waiting != 0)
+        join_parts(c, first_in_front(c), t);
     if (!plain || c->front_at <= t)
         bank_join(c, t);
 }
@@ -290,8 +228,8 @@ static inline void hold_after_write(bank_channel *c, bank *b, bank_group *g, ls_
     b->at[BANK_PRECHARGE] = later(b->at[BANK_PRECHARGE], t + c->times.wtp);
 }
 
-/* The data of a request, or of a part of it; true if more of it has to be sent. */
-static inline bool enter_pipe(bank_channel *c, bank_request *r)
+/* The data of a request, or of a part of it. */
+static inline void enter_pipe(bank_channel *c, bank_request *r)
 {
     bool more = --r->unsent != 0;
     bank_data *data = &c->pipe[c->pipe_tail++ & c->ring_mask];
@@ -300,7 +238,30 @@ static inline bool enter_pipe(bank_channel *c, bank_request *r)
     data->token = r->token;
     data->write = r->write;
     data->more = more;
-    return more;
+}
+
+/* Parts of a read that follow ccdl apart. */
+static inline void follow_into_pipe(bank_channel *c, bank_request *r, uint32_t parts)
+{
+    bank_data data = { .due = c->pipe_last, .pushed = r->pushed, .token = r->token };
+    for (uint32_t part = 1; part <= parts; part++) {
+        data.due += c->times.ccdl;
+        data.more = part != r->unsent;
+        c->pipe[c->pipe_tail++ & c->ring_mask] = data;
+    }
+    c->pipe_last = data.due;
+    r->unsent = (uint8_t)(r->unsent - parts);
+}
+
+/* After the last column of a request, or of a part of it. */
+static inline void free_bank(bank_channel *c, bank *b)
+{
+    bank_request *r = &c->requests[b->request];
+    c->busy &= ~b->bit;
+    if (r->unsent != 0)
+        r->atoms = 1;
+    else
+        index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
 }
 
 /* Data enters the pipe after the data in it. After the last atom of the request the bank is free. */
@@ -327,13 +288,9 @@ static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
         wait_until(c, b, g->at[BANK_WRITE], t);
         return;
     }
-    bool more = enter_pipe(c, r);
+    enter_pipe(c, r);
     c->writes_coming -= r->write;
-    c->busy &= ~b->bit;
-    if (more)
-        r->atoms = 1;
-    else
-        index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
+    free_bank(c, b);
 }
 
 /* The first bank of a mask, from `from` on and around, whose group lets it send; those on the way wait. */
@@ -410,24 +367,29 @@ MADE_TWICE bank *send_commands(bank_channel *c, ls_cycle t, bool plain)
 /* -------------------------------------------------------------------------------------------- column runs
  *
  * After the column of a part, those of the parts that wait leave ccdl apart, as long as no other bank can send a column or take
- * a request. They are decided at once, but for the last of them, after which the bank looks for another request. The bank
- * takes each part in the cycle after the part before. These takes are made up for when something else happens, so that it
- * finds the queue and the turn as they are in its cycle. */
+ * a request. They are decided at once. The bank takes each part in the cycle after the part before. These takes are made up
+ * for when something else happens, so that it finds the queue and the turn as they are in its cycle. After the last part that
+ * waits the bank is free, and takes its next request in the cycle after: no other bank can. That is made up for, too. Until
+ * then the bank is busy, but waits for nothing. */
 
 typedef struct column_run {
     bank *bank;
-    ls_cycle take;  /* the cycle of the next take */
+    ls_cycle take;  /* the cycle of the next take; LS_CYCLE_MAX: none is left */
     uint32_t takes; /* that have not been made */
+    bool ends;      /* the last of them is that of the next request, if there is one */
+    ls_cycle
+        next; /* while it has to end: when the next request may send a command, or may come; else LS_CYCLE_MAX */
 } column_run;
+
+#define NO_RUN ((column_run){ .take = LS_CYCLE_MAX, .next = LS_CYCLE_MAX })
 
 /* The first cycle after t, and not after `end`, in which a bank becomes ripe for a column; else `end`. */
 static inline ls_cycle next_ripe_column(const bank_channel *c, ls_cycle t, ls_cycle end)
 {
-    uint32_t turn = (uint32_t)(t + 1) % BANK_WHEEL;
-    uint64_t bits = c->wheel_bits >> turn | c->wheel_bits << (-turn % BANK_WHEEL);
-    for (bits &= (UINT64_C(1) << (end - t)) - 1; bits != 0; bits &= bits - 1) {
+    uint64_t bits = wheel_after(c, t) & ((UINT64_C(1) << (end - t)) - 1);
+    for (; bits != 0; bits &= bits - 1) {
         uint32_t after = (uint32_t)__builtin_ctzll(bits);
-        for (uint64_t banks = c->wheel[(turn + after) % BANK_WHEEL]; banks != 0; banks &= banks - 1)
+        for (uint64_t banks = c->wheel[(uint32_t)(t + 1 + after) % BANK_WHEEL]; banks != 0; banks &= banks - 1)
             if (c->banks[__builtin_ctzll(banks)].want <= BANK_WRITE)
                 return t + 1 + after;
     }
@@ -443,8 +405,8 @@ static inline ls_cycle before_idle_arrival(const bank_channel *c, uint64_t busy,
         return end;
     if (enter > end || c->waiting[0] + (end - enter) >= c->limit[0])
         return 0;
-    for (uint32_t at = c->front_head; enter <= end; enter = c->requests[c->front[at & c->ring_mask]].enter) {
-        const bank_request *r = &c->requests[c->front[at & c->ring_mask]];
+    for (uint32_t at = c->front_head; enter <= end; enter = in_front(c, at)->enter) {
+        const bank_request *r = in_front(c, at);
         if ((busy & c->banks[r->bank].bit) == 0)
             return later(enter, 1) - 1;
         if (++at == c->front_tail)
@@ -453,57 +415,130 @@ static inline ls_cycle before_idle_arrival(const bank_channel *c, uint64_t busy,
     return end;
 }
 
+/* Columns may follow the one of bank b, for all that is known at a glance. */
+static inline bool may_follow(const bank_channel *c, const bank *b)
+{
+    return c->runs && c->requests[b->request].waiting != 0 && (c->ripe[BANK_READ] | c->ripe[BANK_WRITE]) == 0;
+}
+
 /* How many columns follow the one of bank b in cycle t; nothing is decided beyond `to`. */
 static inline uint32_t columns_to_follow(const bank_channel *c, const bank *b, ls_cycle t, ls_cycle to)
 {
     const bank_rows *rows = &b->rows[0];
     uint32_t waiting = c->requests[b->request].waiting;
     uint32_t first = rows->first != BANK_NONE ? rows->first : rows->order.oldest;
-    if (waiting < 2 || first != b->request || (c->ripe[BANK_READ] | c->ripe[BANK_WRITE]) != 0 ||
-        (c->queued[0] & ~c->busy) != b->bit || c->pipe_last + c->pipe_held != t + c->times.cl)
+    if (first != b->request || (c->queued[0] & ~c->busy) != b->bit ||
+        c->pipe_last + c->pipe_held != t + c->times.cl)
         return 0;
-    uint32_t apart = c->times.ccdl, columns = 0;
-    ls_cycle end = sooner(sooner(to, c->refresh_due - 1), t + sooner(apart * (waiting - 1) + 1, c->times.rcd));
+    uint32_t apart = c->times.ccdl;
+    ls_cycle end = sooner(sooner(to, c->refresh_due - 1), t + sooner(apart * waiting + 1, c->times.rcd));
     if (end <= t + apart)
         return 0;
     end = next_ripe_column(c, t, end);
     end = before_idle_arrival(c, c->busy | b->bit, end);
-    for (ls_cycle at = t + apart; at < end && columns < waiting - 1; at += apart)
-        columns++;
-    return columns;
+    return end <= t + apart ? 0 : (uint32_t)sooner(waiting, (uint32_t)(end - t - 1) / apart);
 }
 
-static inline column_run run_columns(bank_channel *c, bank *b, ls_cycle t, uint32_t columns)
+/* A request for bank b joins the queue by cycle t, if there is room. */
+static inline bool may_join(const bank_channel *c, const bank *b, ls_cycle t)
 {
-    bank_request *r = &c->requests[b->request];
-    column_run run = { .bank = b, .take = t + 1, .takes = columns + 1 };
-    ls_cycle at = t;
-    for (uint32_t i = 0; i < columns; i++) {
-        at += c->times.ccdl;
-        c->pipe_last += c->times.ccdl;
-        dram_tap(c->tap, c->region, at, LS_DRAM_ATOM_BYTES);
-        (void)enter_pipe(c, r);
+    ls_cycle enter = c->front_at;
+    for (uint32_t at = c->front_head; enter <= t; enter = in_front(c, at)->enter) {
+        if (in_front(c, at)->bank == b->number)
+            return true;
+        if (++at == c->front_tail)
+            break;
     }
+    return false;
+}
+
+/* The first cycle in which the next request of a bank may send a command, or may come, after the last column in cycle t of
+ * request r, which the bank goes on with now. Mostly another row waits, and nothing of the open one can come before. */
+static inline ls_cycle after_run(const bank_channel *c, const bank *b, const bank_request *r, ls_cycle t)
+{
+    const bank_rows *rows = &b->rows[0];
+    uint32_t other = rows->first != BANK_NONE ? rows->order.oldest : r->newer;
+    if (other == BANK_NONE || r->next != BANK_NONE || may_join(c, b, t + 1))
+        return t + 1;
+    return later(b->at[BANK_PRECHARGE], t + c->times.rtpl);
+}
+
+/* False: no column follows the one of bank b in cycle t. Apart, so that it is not in the way of other cycles. */
+static __attribute__((noinline)) bool run_columns(bank_channel *c, column_run *run, bank *b, ls_cycle t,
+                                                  ls_cycle to)
+{
+    uint32_t columns = columns_to_follow(c, b, t, to);
+    if (columns == 0)
+        return false;
+    bank_request *r = &c->requests[b->request];
+    ls_cycle at = t + columns * c->times.ccdl;
+    if (LS_UNLIKELY(ls_tap_wants(c->tap, LS_TAP_DRAM)))
+        for (uint32_t i = 1; i <= columns; i++)
+            dram_tap(c->tap, c->region, t + i * c->times.ccdl, LS_DRAM_ATOM_BYTES);
+    follow_into_pipe(c, r, columns);
     c->n.reads += columns;
     c->n.busy_cycles += columns * c->times.burst;
     dram_active_until(&c->n.active_cycles, &c->active_since, at + c->times.burst);
     hold_after_read(c, b, &c->groups[b->group], at);
     c->busy |= b->bit;
-    wait_until(c, b, at + c->times.ccdl, t);
-    return run;
+    *run = (column_run){ .bank = b, .take = t + 1, .takes = columns + 1, .next = LS_CYCLE_MAX };
+    if (columns == r->waiting) {
+        run->ends = true;
+        run->next = after_run(c, b, r, at);
+    } else {
+        wait_until(c, b, at + c->times.ccdl, t);
+    }
+    return true;
 }
 
-/* The takes up to cycle t. */
-static inline void take_parts(bank_channel *c, column_run *run, ls_cycle t)
+/* Takes of parts at once, if they come by cycle t, and the queue is not full until then and fuller than ever neither. */
+static inline bool take_parts(bank_channel *c, column_run *run, uint32_t parts, ls_cycle t)
 {
-    for (; run->takes != 0 && run->take <= t; run->takes--, run->take += c->times.ccdl) {
-        if (c->front_at <= run->take)
-            join(c, run->take, true);
-        bank_queue_take(c, 0, run->bank, run->take);
-        c->taken = run->take;
-        c->n.row_hits++;
-        turn_on(c);
-        make_room(c, run->take);
+    ls_cycle last = run->take + (parts - 1) * c->times.ccdl;
+    if (last > t)
+        return false;
+    if (c->front_at <= last) {
+        if (c->waiting[0] + (last - c->front_at) >= c->n.queue_peak)
+            return false;
+        join(c, last, true);
+    } else if (c->front_at == LS_CYCLE_MAX && c->front_head != c->front_tail) {
+        return false;
+    }
+    bank_queue_take_parts(c, run->bank, parts, last);
+    c->taken = last;
+    c->n.row_hits += parts;
+    c->turn = (c->turn + parts) & c->bank_mask;
+    run->takes -= parts;
+    run->take = last + c->times.ccdl;
+    return true;
+}
+
+static inline void take_part(bank_channel *c, column_run *run)
+{
+    if (c->front_at <= run->take)
+        join(c, run->take, true);
+    bank_queue_take(c, 0, run->bank, run->take);
+    c->taken = run->take;
+    c->n.row_hits++;
+    turn_on(c);
+    make_room(c, run->take);
+    run->takes--;
+    run->take += c->times.ccdl;
+}
+
+/* The takes up to cycle t; there is one. */
+static __attribute__((noinline)) void catch_up(bank_channel *c, column_run *run, ls_cycle t)
+{
+    uint32_t parts = run->takes - run->ends;
+    if (parts != 0 && !take_parts(c, run, parts, t))
+        while (run->takes != run->ends && run->take <= t)
+            take_part(c, run);
+    if (run->takes == 0) {
+        *run = NO_RUN;
+    } else if (run->take <= t) {
+        free_bank(c, run->bank);
+        take_request(c, run->take, true);
+        *run = NO_RUN;
     }
 }
 
@@ -511,7 +546,7 @@ static inline void take_parts(bank_channel *c, column_run *run, ls_cycle t)
 
 /* When a request from the front finds its bank free, if that is before `next`. The others join in passing,
  * as far as there is room now: more of it comes when a bank takes a request, and then this is looked at
- * again. `takes`: of a column run, which come before. */
+ * again. `takes`: of a column run and after it, which come before. */
 MADE_TWICE ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle next, uint32_t takes,
                                  bool plain)
 {
@@ -520,28 +555,25 @@ MADE_TWICE ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle 
     if (!plain && c->apart) /* it may decide which queue is in turn */
         return later(enter, soon);
     for (uint32_t at = c->front_head; enter < next && room != 0;) {
-        const bank_request *r = &c->requests[c->front[at & c->ring_mask]];
+        const bank_request *r = in_front(c, at);
         if ((c->busy & c->banks[r->bank].bit) == 0)
             return later(enter, soon);
         if (r->in_front >= room || ++at == c->front_tail)
             break;
         room -= r->in_front;
-        enter = c->requests[c->front[at & c->ring_mask]].enter;
+        enter = in_front(c, at)->enter;
     }
     return next;
 }
 
 /* The next cycle after t in which something can happen. */
-MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, uint32_t takes, bool plain)
+MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, const column_run *columns, bool plain)
 {
-    ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = LS_CYCLE_MAX;
-    if (c->wheel_bits != 0) {
-        uint32_t turn = (uint32_t)soon % BANK_WHEEL;
-        uint64_t bits = c->wheel_bits >> turn | c->wheel_bits << (-turn % BANK_WHEEL);
-        next = soon + (uint32_t)__builtin_ctzll(bits);
-    }
+    ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = plain ? columns->next : LS_CYCLE_MAX;
+    if (c->wheel_bits != 0)
+        next = soon + (uint32_t)__builtin_ctzll(wheel_after(c, t));
     if (c->ripe[BANK_READ] != 0)
-        at = c->at[BANK_READ];
+        at = sooner(at, c->at[BANK_READ]);
     if (c->ripe[BANK_WRITE] != 0)
         at = sooner(at, c->at[BANK_WRITE]);
     if (c->ripe[BANK_ACTIVATE] != 0)
@@ -551,40 +583,39 @@ MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, uint32_t takes
     next = sooner(next, later(at, soon));
     if ((c->queued[queue_in_turn(c, plain)] & ~c->busy) != 0)
         return sooner(next, c->taken + 1);
-    return c->front_at < next ? next_arrival(c, c->taken + 1, next, takes, plain) : next;
+    if (c->front_at >= next)
+        return next;
+    return next_arrival(c, c->taken + 1, next, columns->takes, plain);
 }
 
 MADE_TWICE void run(bank_channel *c, ls_cycle to, bool plain)
 {
     ls_cycle t = c->next;
-    column_run columns = { .takes = 0 };
+    column_run columns = NO_RUN;
     do {
-        if (plain && columns.takes != 0)
-            take_parts(c, &columns, t);
-        if (LS_UNLIKELY(t >= c->refresh_due)) {
-            if (c->refresh_step != 0)
-                refresh_banks(c, t);
-            else
-                refresh_all(c, t);
-        }
-        if (c->wheel_bits >> (t % BANK_WHEEL) & 1)
+        if (plain && columns.take <= t)
+            catch_up(c, &columns, t);
+        if (LS_UNLIKELY(t >= c->refresh_due))
+            bank_refresh(c, t);
+        if (c->wheel[t % BANK_WHEEL] != 0)
             ripen(c, t);
         if (c->taken < t)
             take_request(c, t, plain);
         bank *sent = send_commands(c, t, plain);
-        uint32_t follow = plain && sent != NULL && c->runs ? columns_to_follow(c, sent, t, to) : 0;
+        bool follow = plain && sent != NULL && may_follow(c, sent) && run_columns(c, &columns, sent, t, to);
         /* A bank that has just become free always takes its next request in the next cycle. That is invisible
          * before its time, unless the queue is full or about to be. */
-        if (plain && follow != 0)
-            columns = run_columns(c, sent, t, follow);
-        else if ((c->queued[0] & ~c->busy) != 0 &&
-                 (t < to || (c->waiting[0] + 1 < c->limit[0] && (plain || !c->apart))) &&
-                 t + 1 < c->refresh_due)
+        if (!follow && (c->queued[0] & ~c->busy) != 0 &&
+            (t < to || (c->waiting[0] + 1 < c->limit[0] && (plain || !c->apart))) && t + 1 < c->refresh_due)
             take_request(c, t + 1, plain);
-        t = next_after(c, t, columns.takes, plain);
+        t = next_after(c, t, &columns, plain);
     } while (t <= to);
-    if (plain)
-        take_parts(c, &columns, to);
+    if (plain && columns.take <= to) {
+        bool ends = columns.ends;
+        catch_up(c, &columns, to);
+        if (ends) /* it has: the last column is before `to` */
+            t = next_after(c, to, &columns, plain);
+    }
     c->next = t;
 }
 

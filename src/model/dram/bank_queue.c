@@ -135,7 +135,7 @@ static void put_row_back(bank_channel *c, bank_rows *rows)
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
 {
     bank_request *r = &c->requests[request];
-    bank_queue_count(c, kind);
+    bank_queue_count(c, kind, 1);
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] >= c->write_high)
         c->draining = true;
     if (c->in_order) {
@@ -161,7 +161,8 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         }
     }
     r->last = request;
-    insert_row(c, rows, request, rows->order.newest);
+    index_order_append(&rows->order, INDEX_LINKS(c->requests, older), INDEX_LINKS(c->requests, newer),
+                       request);
 }
 
 uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
@@ -183,5 +184,5 @@ uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t
     }
     if (rows->order.oldest != BANK_NONE)
         rows->served++;
-    return bank_queue_take_first(c, kind, b);
+    return bank_queue_take_first(c, kind, b, 1);
 }

@@ -157,6 +157,9 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 /* DRAM cycles per cycle of the front from which on bank_request.steps might be too narrow. */
 #define FRONT_STEP_MAX 250u
 
+/* DRAM cycles of which there is a table of the front's delays. */
+#define FRONT_PERIOD_MAX 1024u
+
 /* front_ratio: front clock / DRAM clock, from their periods. */
 static ls_status apply_front(bank_channel *c, ls_error *err)
 {
@@ -271,9 +274,12 @@ static bool bank_allocate(bank_channel *c)
     c->front = ls_domain_alloc(domain, size * sizeof *c->front);
     c->pipe = ls_domain_alloc(domain, size * sizeof *c->pipe);
     c->returns = ls_domain_alloc(domain, returns * sizeof *c->returns);
+    c->front_period = c->front_ratio.den;
+    if (c->front_period <= FRONT_PERIOD_MAX)
+        c->front_delays = ls_domain_alloc(domain, c->front_period * sizeof *c->front_delays);
     c->banks = ls_domain_alloc(domain, (c->bank_mask + 1) * sizeof *c->banks);
     return c->requests != NULL && c->front != NULL && c->pipe != NULL && c->returns != NULL &&
-           c->banks != NULL;
+           c->banks != NULL && (c->front_period > FRONT_PERIOD_MAX || c->front_delays != NULL);
 }
 
 static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -384,7 +390,7 @@ static const ls_state_row bank_rows_of_state[] = {
     LS_STATE_EVENT(bank_channel, wake),
     LS_STATE_DATA_SPAN(bank_channel, awake, active_since),
     LS_STATE_ARRAY(bank_channel, returns, return_length),
-    LS_STATE_DATA_SPAN(bank_channel, return_head, front_last),
+    LS_STATE_DATA_SPAN(bank_channel, return_head, front_phase),
     LS_STATE_FIXED_SPAN(bank_channel, front_latency, waiting_numbers),
     LS_STATE_ARRAY(bank_channel, scheduler_state, scheduler_length),
     LS_STATE_FIXED(bank_channel, scheduler_bytes),

@@ -1,4 +1,5 @@
-/* bank_wheel.h: which banks are ripe, and when the others are looked at again, as bank_command.c says. Only it includes this. */
+/* bank_wheel.h: which banks are ripe, and when the others are looked at again, as bank_command.c says. It and
+ * bank_refresh.c include this. */
 #ifndef MODEL_DRAM_BANK_WHEEL_H
 #define MODEL_DRAM_BANK_WHEEL_H
 
@@ -29,6 +30,13 @@ static inline void wait_until(bank_channel *c, bank *b, ls_cycle at, ls_cycle t)
     b->look = at;
     c->wheel[slot] |= b->bit;
     c->wheel_bits |= UINT64_C(1) << slot;
+}
+
+/* The slots that are not empty; bit i: that of cycle t + 1 + i. */
+static inline uint64_t wheel_after(const bank_channel *c, ls_cycle t)
+{
+    uint32_t turn = (uint32_t)(t + 1) % BANK_WHEEL;
+    return c->wheel_bits >> turn | c->wheel_bits << (-turn % BANK_WHEEL);
 }
 
 static inline void ripen(bank_channel *c, ls_cycle t)
