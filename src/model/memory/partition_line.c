@@ -469,7 +469,12 @@ static inline ls_cycle run_slice(partition *p, slice *s, ls_cycle now)
     if (LS_UNLIKELY(s->crowded) && s->stalled_at == 0 && s->input.count + s->delay_count <= p->input_queue)
         end_crowd(p, s);
     ls_cycle next = s->answer_at < s->work_at ? s->answer_at : s->work_at;
-    return LS_UNLIKELY(s->crowded) && s->arrive_at < next ? s->arrive_at : next;
+    if (LS_UNLIKELY(s->crowded)) {
+        if (s->stalled_at != 0 && s->input.count == 0) /* full and empty again in one cycle */
+            return now + 1;
+        next = s->arrive_at < next ? s->arrive_at : next;
+    }
+    return next;
 }
 
 bool partition_line_tick(partition *p, ls_cycle now)
