@@ -32,6 +32,8 @@ FOUND = [
     ("gemm-hopper,m=256,n=384,k=320,stream_blocks=5", "h100-sxm", ["noc.model=ring", "core.network_queue=4"]),
     ("gemm-hopper,m=256,n=256,k=512,splits=3", "h200", ["l2.mshr_entries=14"]),
     ("gemm-hopper,m=512,n=256,k=256,cluster_m=2", "h200", ["l2.mshr_entries=3", "memory.halves=1"]),
+    ("gather,n=4096,table_kib=1024", "h100", ["l2.ways=2", "l2.sets=2"]),
+    ("stencil,nx=256,ny=128", "a100", ["l2.ways=2", "l2.sets=2"]),
 ]
 PLATFORMS = ["h100", "h100-sxm", "h200"]
 KEYS = {

@@ -55,3 +55,4 @@ expect_error() {
 }
 expect_error 2 'that needs an even number of memory.channels, not 5' run synth:gemm -p h100 -s memory.halves=2 -s memory.channels=5
 expect_error 2 'l2.mshr_entries is 13: with memory.halves 2 it must be at least 14' run synth:gemm -p h100 -s l2.mshr_entries=13
+expect_error 2 'l2.ways is 1: with memory.halves 2 it must be at least 2' run synth:gemm -p h100 -s l2.ways=1

@@ -93,6 +93,18 @@ bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
     return false;
 }
 
+bool sector_cache_spares_way(sector_cache *c, uint64_t address, uint64_t index_address)
+{
+    if (find_line(c, address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1)) != SECTOR_CACHE_NONE)
+        return true;
+    const uint32_t set = set_of(c, index_address), used = c->tags.sets[set].used;
+    uint32_t spare = c->tags.limit - used;
+    for (uint32_t w = 0; w < used && spare < 2; w++)
+        spare += c->lines[tag_store_at(&c->tags, set, w)].pending == 0;
+    c->counters->fail_line += spare < 2;
+    return spare >= 2;
+}
+
 void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_address)
 {
     if (tag_store_has(&c->tags, victim)) {

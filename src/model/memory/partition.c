@@ -323,6 +323,10 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
+    if (p->halves && p->spec->l2.ways < 2)
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "l2.ways is 1: with memory.halves 2 it must be at least 2, or both halves wait for each other");
     if (p->halves && p->spec->l2.mshr_entries < HALVES_MSHRS_LEAST)
         return ls_fail(
             err, LS_ERR_INPUT,
