@@ -36,8 +36,20 @@ static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_
 
 /* Where all lines are dirty and none waits for its fill, nothing would ever change in this set however few lines
  * are dirty elsewhere: the oldest goes. */
+/* Two ways of the set at least wait for nothing. */
+static __attribute__((noinline)) bool has_spare_way(const sector_cache *c, uint32_t set)
+{
+    const uint32_t used = c->tags.sets[set].used;
+    uint32_t spare = c->tags.limit - used;
+    for (uint32_t w = 0; w < used && spare < 2; w++)
+        spare += c->lines[tag_store_at(&c->tags, set, w)].pending == 0;
+    return spare >= 2;
+}
+
 uint32_t sector_cache_victim(sector_cache *c, uint32_t set)
 {
+    if (LS_UNLIKELY(c->spares_way) && !has_spare_way(c, set))
+        return SECTOR_CACHE_NONE;
     uint32_t empty = tag_store_empty(&c->tags, set);
     bool pending = false;
     if (empty != TAG_STORE_NONE)
@@ -91,18 +103,6 @@ bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
         c->dirty_lines--;
     }
     return false;
-}
-
-bool sector_cache_spares_way(sector_cache *c, uint64_t address, uint64_t index_address)
-{
-    if (find_line(c, address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1)) != SECTOR_CACHE_NONE)
-        return true;
-    const uint32_t set = set_of(c, index_address), used = c->tags.sets[set].used;
-    uint32_t spare = c->tags.limit - used;
-    for (uint32_t w = 0; w < used && spare < 2; w++)
-        spare += c->lines[tag_store_at(&c->tags, set, w)].pending == 0;
-    c->counters->fail_line += spare < 2;
-    return spare >= 2;
 }
 
 void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_address)

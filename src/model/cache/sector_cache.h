@@ -152,6 +152,7 @@ typedef struct sector_cache {
     sector_cache_address_fn address_of;
     void *address_owner;
     bool touched;
+    bool spares_way;  /* during a read: its line may not take the last way of a set that waits for nothing */
     bool empty_later; /* sector_cache_invalidate() when the prefetches on their way are here */
 } sector_cache;
 
@@ -246,9 +247,6 @@ void sector_cache_pop_retry(sector_cache *c);
 /* A write whose sector has stalled requests must wait after them, so that the order per address is kept:
  * SECTOR_CACHE_STALLED or SECTOR_CACHE_FAIL. SECTOR_CACHE_HIT: there are none, nothing is done. */
 sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address, uint32_t token);
-/* A read would leave a way of its set that is not on its way, or needs none: its line is there. False is counted as a read that
- * finds no way. */
-bool sector_cache_spares_way(sector_cache *c, uint64_t address, uint64_t index_address);
 /* Marks a sector valid without any request: warm-up. */
 void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address);
 

@@ -267,18 +267,11 @@ static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
     return SECTOR_CACHE_HIT;
 }
 
-/* A line of the other half never takes the last way of its set that is not on its way: requests of the other half may need it,
- * and both halves would wait for each other. */
-static inline bool spares_way(slice *s, const ls_sector_message *m)
-{
-    return !m->away || sector_cache_spares_way(&s->l2, m->address, m->local);
-}
-
 static inline sector_cache_outcome read_sector(slice *s, const ls_sector_message *m, uint32_t i)
 {
-    if (!spares_way(s, m))
-        return SECTOR_CACHE_FAIL;
+    s->l2.spares_way = m->away; /* see read_line_below() */
     sector_cache_outcome outcome = sector_cache_read(&s->l2, m->address, m->local, i, false);
+    s->l2.spares_way = false;
     s->chores |= sector_cache_has_miss(&s->l2);
     s->away_reads += m->away && outcome == SECTOR_CACHE_MISS;
     return outcome;
@@ -290,10 +283,11 @@ static __attribute__((noinline)) sector_cache_outcome read_line_below(slice *s, 
 {
     const ls_sector_message *m = &r->message;
     sector_cache_part part;
-    if (!spares_way(s, m))
-        return SECTOR_CACHE_FAIL;
+    /* A line of the other half leaves a way of its set: requests of that half may need it, and both would wait for each other. */
+    s->l2.spares_way = m->away;
     sector_cache_outcome outcome =
         sector_cache_read_some(&s->l2, line, m->address, m->local, m->sectors, i, &part);
+    s->l2.spares_way = false;
     s->chores |= sector_cache_has_miss(&s->l2);
     if (outcome == SECTOR_CACHE_FAIL || outcome == SECTOR_CACHE_STALLED)
         return outcome;
