@@ -613,7 +613,7 @@ MADE_TWICE void run(bank_channel *c, ls_cycle to, bool plain)
     if (plain && columns.take <= to) {
         bool ends = columns.ends;
         catch_up(c, &columns, to);
-        if (ends) /* it has: the last column is before `to` */
+        if (ends) /* it has: its last column is before `to`, and the bank has a time of its own again */
             t = next_after(c, to, &columns, plain);
     }
     c->next = t;
