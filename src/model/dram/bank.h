@@ -110,8 +110,7 @@ typedef struct bank_data {
 
 typedef struct bank_channel {
     /* The command side. Masks have a bit per bank. Invariants: a busy bank is in the mask ripe[want] or in
-     * one slot of the wheel; no other bank is in any of them. Within bank_run(), the bank of a column run that ends is
-     * busy and in none of them. */
+     * one slot of the wheel; no other bank is in any of them. */
     ls_cycle next; /* the next cycle with something to do; LS_CYCLE_MAX: none */
     uint64_t busy; /* banks with a request */
     uint64_t ripe[BANK_WANTS];
