@@ -204,7 +204,8 @@ static bank_spec make_spec_of_several(ls_random *random, uint32_t features, bool
         spec.return_entries = 1 + below(random, 20);
     if (below(random, 2) == 0) {
         spec.front_latency_cycles = below(random, 300);
-        spec.front_clock = ls_ratio_make(RIG_HZ / 1000 * (100 + below(random, 1900)), 1);
+        /* Half of these clocks come back to the phase of DRAM within a table of delays, the others never do. */
+        spec.front_clock = ls_ratio_make(RIG_HZ / 1000 * (100 + below(random, 1900)) + below(random, 2), 1);
     }
     if (ask && below(random, 3) == 0)
         spec.request_limit = 20 + below(random, 100);

@@ -18,17 +18,12 @@ __extension__ typedef unsigned __int128 u128;
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-static inline void leave(bank_channel *c, const bank_data *data, ls_cycle now)
-{
-    ls_histogram_add(&c->n.latency, now - data->pushed);
-    c->count--;
-    dram_active_until(&c->n.active_cycles, &c->active_since, now);
-}
-
 static inline void finish(bank_channel *c, const bank_data *data, ls_cycle now)
 {
     const ls_dram_reply_ops *reply = c->reply.ops;
-    leave(c, data, now);
+    ls_histogram_add(&c->n.latency, now - data->pushed);
+    c->count--;
+    dram_active_until(&c->n.active_cycles, &c->active_since, now);
     if (data->more)
         return;
     ls_domain_progress(c->domain);
@@ -95,14 +90,22 @@ static inline ls_cycle out_of_pipe(const bank_channel *c, const bank_data *data)
 /* Parts that have left the pipe unseen: there was room for them. */
 static inline void leave_unseen(bank_channel *c, ls_cycle now)
 {
-    while (c->pipe_head != c->pipe_tail) {
-        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+    const uint32_t first = c->pipe_head;
+    uint32_t i = first;
+    ls_cycle last = 0;
+    for (; i != c->pipe_tail; i++) {
+        const bank_data *data = &c->pipe[i & c->ring_mask];
         ls_cycle out = out_of_pipe(c, data);
         if (!data->more || out >= now)
-            return;
-        c->pipe_head++;
-        leave(c, data, out);
+            break;
+        last = out;
+        ls_histogram_add(&c->n.latency, out - data->pushed);
     }
+    if (i == first)
+        return;
+    c->pipe_head = i;
+    c->count -= i - first;
+    dram_active_until(&c->n.active_cycles, &c->active_since, last);
 }
 
 /* Answers what comes out of the pipe in this cycle. False: the return queue holds reads, or must take one of these. */
@@ -179,15 +182,12 @@ void bank_settle(void *self, ls_cycle end)
  * is there stays until the next answer. LS_CYCLE_MAX: there is none. */
 static inline ls_cycle next_answer(const bank_channel *c)
 {
-    uint32_t token = 0;
-    bool room = false;
+    uint64_t roomy = UINT64_MAX; /* the last token for which there is room; at first none */
     for (uint32_t i = c->pipe_head; i != c->pipe_tail; i++) {
         const bank_data *data = &c->pipe[i & c->ring_mask];
-        if (data->more)
-            room = (room && data->token == token) || has_room(c, data->token);
-        if (!data->more || !room)
+        if (!data->more || (data->token != roomy && !has_room(c, data->token)))
             return out_of_pipe(c, data);
-        token = data->token;
+        roomy = data->token;
     }
     return LS_CYCLE_MAX;
 }

@@ -367,21 +367,17 @@ MADE_TWICE bank *send_commands(bank_channel *c, ls_cycle t, bool plain)
 /* -------------------------------------------------------------------------------------------- column runs
  *
  * After the column of a part, those of the parts that wait leave ccdl apart, as long as no other bank can send a column or take
- * a request. They are decided at once. The bank takes each part in the cycle after the part before. These takes are made up
- * for when something else happens, so that it finds the queue and the turn as they are in its cycle. After the last part that
- * waits the bank is free, and takes its next request in the cycle after: no other bank can. That is made up for, too. Until
- * then the bank is busy, but waits for nothing. */
+ * a request. They are decided at once, but for the last of them, after which the bank looks for another request. The bank
+ * takes each part in the cycle after the part before. These takes are made up for when something else happens, so that it
+ * finds the queue and the turn as they are in its cycle. */
 
 typedef struct column_run {
     bank *bank;
     ls_cycle take;  /* the cycle of the next take; LS_CYCLE_MAX: none is left */
     uint32_t takes; /* that have not been made */
-    bool ends;      /* the last of them is that of the next request, if there is one */
-    ls_cycle
-        next; /* while it has to end: when the next request may send a command, or may come; else LS_CYCLE_MAX */
 } column_run;
 
-#define NO_RUN ((column_run){ .take = LS_CYCLE_MAX, .next = LS_CYCLE_MAX })
+#define NO_RUN ((column_run){ .take = LS_CYCLE_MAX })
 
 /* The first cycle after t, and not after `end`, in which a bank becomes ripe for a column; else `end`. */
 static inline ls_cycle next_ripe_column(const bank_channel *c, ls_cycle t, ls_cycle end)
@@ -418,7 +414,7 @@ static inline ls_cycle before_idle_arrival(const bank_channel *c, uint64_t busy,
 /* Columns may follow the one of bank b, for all that is known at a glance. */
 static inline bool may_follow(const bank_channel *c, const bank *b)
 {
-    return c->runs && c->requests[b->request].waiting != 0 && (c->ripe[BANK_READ] | c->ripe[BANK_WRITE]) == 0;
+    return c->runs && c->requests[b->request].waiting > 1 && (c->ripe[BANK_READ] | c->ripe[BANK_WRITE]) == 0;
 }
 
 /* How many columns follow the one of bank b in cycle t; nothing is decided beyond `to`. */
@@ -431,36 +427,12 @@ static inline uint32_t columns_to_follow(const bank_channel *c, const bank *b, l
         c->pipe_last + c->pipe_held != t + c->times.cl)
         return 0;
     uint32_t apart = c->times.ccdl;
-    ls_cycle end = sooner(sooner(to, c->refresh_due - 1), t + sooner(apart * waiting + 1, c->times.rcd));
+    ls_cycle end = sooner(sooner(to, c->refresh_due - 1), t + sooner(apart * (waiting - 1) + 1, c->times.rcd));
     if (end <= t + apart)
         return 0;
     end = next_ripe_column(c, t, end);
     end = before_idle_arrival(c, c->busy | b->bit, end);
-    return end <= t + apart ? 0 : (uint32_t)sooner(waiting, (uint32_t)(end - t - 1) / apart);
-}
-
-/* A request for bank b joins the queue by cycle t, if there is room. */
-static inline bool may_join(const bank_channel *c, const bank *b, ls_cycle t)
-{
-    ls_cycle enter = c->front_at;
-    for (uint32_t at = c->front_head; enter <= t; enter = in_front(c, at)->enter) {
-        if (in_front(c, at)->bank == b->number)
-            return true;
-        if (++at == c->front_tail)
-            break;
-    }
-    return false;
-}
-
-/* The first cycle in which the next request of a bank may send a command, or may come, after the last column in cycle t of
- * request r, which the bank goes on with now. Mostly another row waits, and nothing of the open one can come before. */
-static inline ls_cycle after_run(const bank_channel *c, const bank *b, const bank_request *r, ls_cycle t)
-{
-    const bank_rows *rows = &b->rows[0];
-    uint32_t other = rows->first != BANK_NONE ? rows->order.oldest : r->newer;
-    if (other == BANK_NONE || r->next != BANK_NONE || may_join(c, b, t + 1))
-        return t + 1;
-    return later(b->at[BANK_PRECHARGE], t + c->times.rtpl);
+    return end <= t + apart ? 0 : (uint32_t)sooner(waiting - 1, (uint32_t)(end - t - 1) / apart);
 }
 
 /* False: no column follows the one of bank b in cycle t. Apart, so that it is not in the way of other cycles. */
@@ -481,13 +453,8 @@ static __attribute__((noinline)) bool run_columns(bank_channel *c, column_run *r
     dram_active_until(&c->n.active_cycles, &c->active_since, at + c->times.burst);
     hold_after_read(c, b, &c->groups[b->group], at);
     c->busy |= b->bit;
-    *run = (column_run){ .bank = b, .take = t + 1, .takes = columns + 1, .next = LS_CYCLE_MAX };
-    if (columns == r->waiting) {
-        run->ends = true;
-        run->next = after_run(c, b, r, at);
-    } else {
-        wait_until(c, b, at + c->times.ccdl, t);
-    }
+    *run = (column_run){ .bank = b, .take = t + 1, .takes = columns + 1 };
+    wait_until(c, b, at + c->times.ccdl, t);
     return true;
 }
 
@@ -529,24 +496,18 @@ static inline void take_part(bank_channel *c, column_run *run)
 /* The takes up to cycle t; there is one. */
 static __attribute__((noinline)) void catch_up(bank_channel *c, column_run *run, ls_cycle t)
 {
-    uint32_t parts = run->takes - run->ends;
-    if (parts != 0 && !take_parts(c, run, parts, t))
-        while (run->takes != run->ends && run->take <= t)
+    if (!take_parts(c, run, run->takes, t))
+        while (run->takes != 0 && run->take <= t)
             take_part(c, run);
-    if (run->takes == 0) {
+    if (run->takes == 0)
         *run = NO_RUN;
-    } else if (run->take <= t) {
-        free_bank(c, run->bank);
-        take_request(c, run->take, true);
-        *run = NO_RUN;
-    }
 }
 
 /* -------------------------------------------------------------------------------------------------- time */
 
 /* When a request from the front finds its bank free, if that is before `next`. The others join in passing,
  * as far as there is room now: more of it comes when a bank takes a request, and then this is looked at
- * again. `takes`: of a column run and after it, which come before. */
+ * again. `takes`: of a column run, which come before. */
 MADE_TWICE ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle next, uint32_t takes,
                                  bool plain)
 {
@@ -567,9 +528,9 @@ MADE_TWICE ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle 
 }
 
 /* The next cycle after t in which something can happen. */
-MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, const column_run *columns, bool plain)
+MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, uint32_t takes, bool plain)
 {
-    ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = plain ? columns->next : LS_CYCLE_MAX;
+    ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = LS_CYCLE_MAX;
     if (c->wheel_bits != 0)
         next = soon + (uint32_t)__builtin_ctzll(wheel_after(c, t));
     if (c->ripe[BANK_READ] != 0)
@@ -585,7 +546,7 @@ MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, const column_r
         return sooner(next, c->taken + 1);
     if (c->front_at >= next)
         return next;
-    return next_arrival(c, c->taken + 1, next, columns->takes, plain);
+    return next_arrival(c, c->taken + 1, next, takes, plain);
 }
 
 MADE_TWICE void run(bank_channel *c, ls_cycle to, bool plain)
@@ -608,14 +569,10 @@ MADE_TWICE void run(bank_channel *c, ls_cycle to, bool plain)
         if (!follow && (c->queued[0] & ~c->busy) != 0 &&
             (t < to || (c->waiting[0] + 1 < c->limit[0] && (plain || !c->apart))) && t + 1 < c->refresh_due)
             take_request(c, t + 1, plain);
-        t = next_after(c, t, &columns, plain);
+        t = next_after(c, t, columns.takes, plain);
     } while (t <= to);
-    if (plain && columns.take <= to) {
-        bool ends = columns.ends;
+    if (plain && columns.take <= to)
         catch_up(c, &columns, to);
-        if (ends) /* it has: the last column is before `to` */
-            t = next_after(c, to, &columns, plain);
-    }
     c->next = t;
 }
 
