@@ -8,6 +8,18 @@
 /* A thread block that shares the content of another becomes empty, so that it can be filled again. */
 void cta_own(ls_cta *cta);
 
+/* The address of the first active lane, of an access with addresses of lanes: ls_cta_addresses() works out all. */
+static inline uint64_t cta_first_address(const ls_cta *cta, const ls_dyn *dyn)
+{
+    const uint64_t *words = cta->addrs + (dyn->addr >> 2);
+    if ((dyn->addr & 3) == LS_ADDR_RECORD) {
+        if (ls_record_kind_of(words[0]) != LS_RECORD_MBARRIER)
+            return 0;
+        words++;
+    }
+    return words[0] + ls_cta_move(cta, dyn);
+}
+
 /* Whether `count` words are one whole record of an execution with this mask, as a reader of files must ask. */
 bool cta_record_is_valid(const uint64_t *words, uint64_t count, uint32_t mask);
 

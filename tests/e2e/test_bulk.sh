@@ -36,6 +36,12 @@ for threads in 2 3 8; do
 done
 check cluster at=2us 2 1 "${cluster[@]}"
 
+# Requests for pages that the TLB does not know wait for room.
+run 0 run "$gemm" "${small[@]}" -s core.translation=cycle -s core.tlb.waiting=1
+numbers one run "$gemm" "${small[@]}" -s core.translation=cycle -s core.tlb.waiting=4
+numbers more run "$gemm" "${small[@]}" -s core.translation=cycle -s core.tlb.waiting=4 -j 3
+cmp -s one more || fail "a TLB: other numbers with 3 threads"
+
 # Basic fidelity is close.
 cycles() {
     run 0 run "$@" -f json -o out.json

@@ -260,7 +260,7 @@ void cga_cycle(core *c)
     c->ldst.hold = 0;
     (void)cga_access(c, index);
     c->ldst.dispatch_until = c->now + 1 + c->ldst.hold;
-    c->ldst.memory_next = c->now + 1;
+    c->ldst.memory_next = ldst_has_messages(c) ? c->now : c->now + 1;
 }
 
 ls_cycle cga_next(const core *c)

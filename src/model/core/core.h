@@ -405,11 +405,15 @@ static inline uint32_t ldst_rounds_past_l1(const core *c, uint32_t sectors)
     uint32_t width = ldst_past_l1_per_cycle(c);
     return (sectors + width - 1) / width;
 }
+/* An answer can be taken, or a request can enter the network. */
+static inline bool ldst_has_messages(const core *c)
+{
+    return !ring_empty(&c->ldst.reply_ring) || (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting);
+}
 ls_cycle ldst_next(const core *c);         /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {
-    return c->ldst.memory_next <= c->now || !ring_empty(&c->ldst.reply_ring) ||
-           (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting) || OPTION_ON(c->options.requests);
+    return c->ldst.memory_next <= c->now || OPTION_ON(c->options.requests);
 }
 /* The port of shared memory, for accesses of other blocks of a cluster: takes it for so many cycles, not before `at`;
  * returns the first of them. Accesses of the unit wait behind. A core without bulk copies has no queue at the port. */
@@ -446,6 +450,8 @@ static inline void ldst_queue(core *c, ls_sector_message message, uint32_t chann
     uint32_t at = ring_push(&c->ldst.out_ring);
     c->ldst.out[at] = message;
     c->ldst.out_channel[at] = (uint16_t)channel;
+    if (!c->ldst.network_waiting)
+        c->ldst.memory_next = 0;
 }
 
 /* With an L2 of two halves: the channel of the core's own half, which asks the home for the sector. */

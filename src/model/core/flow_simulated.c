@@ -284,6 +284,7 @@ static void take_late(core *c)
         if (m->late[front].at > c->now)
             return;
         c->ldst.replies[ring_push(&c->ldst.reply_ring)] = m->late[ring_pop(&m->late_ring)].message;
+        c->ldst.memory_next = 0;
     }
 }
 

@@ -342,6 +342,7 @@ void ldst_network_event(void *self, ls_cycle now)
     core *c = self;
     c->n.network_stall_cycles += now - c->ldst.network_since;
     c->ldst.network_waiting = false;
+    c->ldst.memory_next = 0;
     ls_ticker_wake(&c->ticker);
     if (OPTION_ON(c->async))
         async_look(c, now + 1);
@@ -351,6 +352,7 @@ static inline void queue_reply(core *c, ls_link *link, const void *payload)
 {
     /* The queue is as large as all links' credits together: it cannot overflow. */
     c->ldst.replies[ring_push(&c->ldst.reply_ring)] = *(const ls_sector_message *)payload;
+    c->ldst.memory_next = 0;
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
@@ -689,8 +691,7 @@ ls_cycle ldst_next(const core *c)
     if (OPTION_ON(c->analytic))
         return analytic_next(c);
     if ((c->ldst.dispatch != NO_FLIGHT && c->ldst.dispatch_until <= c->now + 1) ||
-        c->ldst.next_wb != NO_FLIGHT || c->ldst.next_global != NO_FLIGHT || !ring_empty(&c->ldst.reply_ring) ||
-        (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting))
+        c->ldst.next_wb != NO_FLIGHT || c->ldst.next_global != NO_FLIGHT || ldst_has_messages(c))
         return c->now + 1;
     ls_cycle next = l1_next(c);
     if (next == c->now + 1)

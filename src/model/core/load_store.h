@@ -29,8 +29,8 @@ typedef struct load_store {
     uint32_t sector_bytes[CORE_SECTORS_MAX];
     uint32_t conflict_cycles; /* that its banks of shared memory need */
     ls_cycle dispatch_until;  /* before this cycle it does nothing else */
-    ls_cycle memory_next;     /* ldst_next() after the last ldst_cycle() or ldst_take() */
-    index_ring shared_ring;   /* loads in the pipeline of shared memory */
+    ls_cycle memory_next; /* ldst_next() after the last ldst_cycle() or ldst_take(); 0: a message came since */
+    index_ring shared_ring; /* loads in the pipeline of shared memory */
     struct {
         ls_cycle ready;
         uint16_t flight;

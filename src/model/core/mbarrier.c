@@ -194,12 +194,18 @@ void mbarrier_operate(core *c, uint32_t warp, const ls_dyn *dyn, ls_cycle now)
     const core_launch *launch = &c->blocks.at[slot].launch;
     const ls_inst *inst = &launch->insts[dyn->inst];
     const uint64_t *record = ls_cta_record(launch->cta, dyn);
+    const bool waits = inst->mbarrier_op == LS_MBARRIER_WAIT || inst->mbarrier_op == LS_MBARRIER_TEST;
     uint64_t addresses[32], value;
     if (dyn->addr == LS_ADDR_NONE) {
         fail_lacking(c, inst, "address of its mbarrier");
         return;
     }
-    ls_cta_addresses(launch->cta, dyn, addresses);
+    if (dyn->mask == 0)
+        return;
+    if (waits || (dyn->mask & (dyn->mask - 1)) == 0) /* no other lane counts */
+        addresses[__builtin_ctz(dyn->mask)] = cta_first_address(launch->cta, dyn);
+    else
+        ls_cta_addresses(launch->cta, dyn, addresses);
     count_for(c, warp);
     for (uint32_t mask = dyn->mask; mask != 0; mask &= mask - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(mask);
@@ -208,7 +214,7 @@ void mbarrier_operate(core *c, uint32_t warp, const ls_dyn *dyn, ls_cycle now)
             fail_lacking(c, inst, "value of its operand (tracers of version 6 write it)");
             return;
         }
-        if (op == LS_MBARRIER_WAIT || op == LS_MBARRIER_TEST) { /* one for all lanes */
+        if (waits) { /* one for all lanes */
             wait(c, warp, addresses[lane], op == LS_MBARRIER_WAIT, value, now);
             return;
         }
