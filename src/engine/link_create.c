@@ -132,6 +132,10 @@ bool link_make_slots(ls_link *link)
         link->slots = ls_domain_alloc(link->from->domain, (link->ring_mask + (size_t)1) * sizeof *link->slots);
         link->slot_mask = link->ring_mask;
     }
+    /* A link that was loaded has as many as it needed then. */
+    while (link->slots != NULL && link->slot_mask != link->ring_mask)
+        if (!link_add_slots(link))
+            return false;
     return link->slots != NULL;
 }
 
