@@ -94,14 +94,18 @@ static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_i
 /* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
+    const bool is_warp_op = (inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 &&
+                            inst->mem_op == LS_MEM_NONE && c->options.any;
+    if (!front_has_effects(inst, false)) { /* mostly it has those of one kind only */
+        if (is_warp_op)
+            warp_op(c, warp, inst);
+        return;
+    }
     warp_state *w = c->front.warp[warp];
     front_sub *s = c->front.at[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
-    if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
-        c->options.any)
+    if (is_warp_op)
         warp_op(c, warp, inst);
-    if (!front_has_effects(inst, false))
-        return;
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
         cta_barrier(c, warp, inst, f->dyn);
     if (inst->flags & LS_INST_FENCE && pending)
@@ -130,18 +134,32 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     }
 }
 
-void front_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+static inline void without_flops(core *c, uint32_t warp, const ls_inst *inst, flight *f)
 {
-    if (ls_inst_flops(inst) != 0)
-        count_flops(c, inst, f->mask);
-    if (wgmma_waits_by_group(c, inst)) {
-        wgmma_issue(c, warp, inst, f);
-        return;
-    }
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (front_has_effects(inst, true))
         front_effects(c, warp, inst, f->mask, f,
                       (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
+}
+
+/* Apart, so that other instructions save no registers for it. */
+static __attribute__((noinline)) void with_flops(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+{
+    count_flops(c, inst, f->mask);
+    if (wgmma_waits_by_group(c, inst))
+        wgmma_issue(c, warp, inst, f);
+    else
+        without_flops(c, warp, inst, f);
+}
+
+void front_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+{
+    if (ls_inst_flops(inst) != 0)
+        with_flops(c, warp, inst, f);
+    else if (wgmma_waits_by_group(c, inst))
+        wgmma_issue(c, warp, inst, f);
+    else
+        without_flops(c, warp, inst, f);
 }
 
 void front_count_stalls(core *c, ls_cycle until)

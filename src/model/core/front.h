@@ -131,7 +131,7 @@ static inline void front_check_head(const core *c, front_sub *s, warp_state *w, 
         s->memory_blocked &= ~bit;
 }
 
-/* The register that the warp waited for is there. */
+/* The register that the warp waited for is there, but others are not. */
 void front_check_again(core *c, front_sub *s, uint32_t warp, uint32_t sub);
 
 /* Something that the warp waited for may be there. */
@@ -140,8 +140,15 @@ static inline void front_registers_ready(core *c, uint32_t warp, uint32_t sub)
     const uint32_t bit = warp_bit(c, warp);
     front_sub *s = c->front.at[sub];
     warp_state *w = c->front.warp[warp];
-    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by))
-        front_check_again(c, s, warp, sub);
+    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
+        if (reg_set_empty(w->pending)) { /* mostly it was the last one */
+            s->blocked &= ~bit;
+            s->memory_blocked &= ~bit;
+            c->front.changed |= 1u << sub;
+        } else {
+            front_check_again(c, s, warp, sub);
+        }
+    }
     if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
         s->fence &= ~bit;
         c->front.changed |= 1u << sub;

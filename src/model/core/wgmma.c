@@ -202,13 +202,14 @@ void wgmma_take(core *c, uint16_t index)
     uint32_t warp = c->flights.at[index].warp;
     wgmma_warp *w = &g->warps[warp];
     c->flights.at[index].next = NO_FLIGHT;
-    g->heads |= UINT64_C(1) << warp;
-    if (w->head == NO_FLIGHT)
-        w->head = index;
-    else
+    if (w->head == NO_FLIGHT) {
+        w->head = w->tail = index;
+        g->heads |= UINT64_C(1) << warp;
+        look_at(c, members_of(c, warp));
+    } else { /* the group waits for others, or is queued, or runs */
         c->flights.at[w->tail].next = index;
-    w->tail = index;
-    look_at(c, members_of(c, warp));
+        w->tail = index;
+    }
     if (g->due <= c->now)
         wgmma_cycle(c);
 }
