@@ -82,14 +82,45 @@ static ls_status refuse(const unmodelled_scan *scan, sass_trace *trace, uint64_t
     return status;
 }
 
+/* A block like one that was looked at adds the same numbers. False: none was. */
+static bool count_again(unmodelled_insts *u, const unmodelled_scan *scan, const ls_cta *like)
+{
+    const unmodelled_body *b = scan->bodies;
+    while (b != scan->bodies + UNMODELLED_BODIES && b->like != like)
+        b++;
+    if (like == NULL || b == scan->bodies + UNMODELLED_BODIES)
+        return false;
+    for (uint32_t i = 0; i < b->rows; i++)
+        u->count[b->row[i]] += b->count[i];
+    return true;
+}
+
+static void add_to_body(unmodelled_body *b, uint16_t row)
+{
+    uint32_t i = 0;
+    while (i < b->rows && b->row[i] != row)
+        i++;
+    if (i == UNMODELLED_BODY_ROWS) {
+        b->like = NULL;
+        return;
+    }
+    if (i == b->rows) {
+        b->row[i] = row;
+        b->count[i] = 0;
+        b->rows++;
+    }
+    b->count[i]++;
+}
+
 ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trace *trace, uint64_t command,
                            uint64_t limit, const trace_kernel *kernel, const ls_cta *cta, ls_error *err)
 {
     const ls_inst *insts = kernel_inst_table(kernel);
     for (; scan->insts < kernel->inst_count; scan->insts++)
         scan->flags |= effects_of(scan, &insts[scan->insts]);
-    if (scan->flags == 0)
+    if (scan->flags == 0 || count_again(u, scan, cta->like))
         return LS_OK;
+    unmodelled_body body = { .like = cta->like };
     for (uint64_t i = 0; i < cta->dyn_count; i++) {
         const ls_inst *inst = &insts[cta->dyns[i].inst];
         uint32_t flags = (inst->flags & ANY) == 0 ? 0 : effects_of(scan, inst);
@@ -102,7 +133,10 @@ ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trac
             u->pc[inst->opcode] = inst->pc;
             u->order[u->rows++] = inst->opcode;
         }
+        add_to_body(&body, inst->opcode);
     }
+    if (body.like != NULL)
+        scan->bodies[scan->next_body++ % UNMODELLED_BODIES] = body;
     return LS_OK;
 }
 

@@ -16,6 +16,17 @@ typedef struct unmodelled_insts {
     uint32_t rows;
 } unmodelled_insts;
 
+#define UNMODELLED_BODIES 4u
+#define UNMODELLED_BODY_ROWS 8u
+
+/* What a block that others are like (ls_cta.like) executes: it is counted once. */
+typedef struct unmodelled_body {
+    const ls_cta *like; /* NULL: none, or it has more rows */
+    uint32_t rows;
+    uint16_t row[UNMODELLED_BODY_ROWS];
+    uint64_t count[UNMODELLED_BODY_ROWS];
+} unmodelled_body;
+
 /* Findings about one kernel so far. All zero at its start, except for the machine. */
 typedef struct unmodelled_scan {
     /* The machine has a unit for an instruction with LS_INST_UNMODELLED; NULL: it has none. */
@@ -25,6 +36,8 @@ typedef struct unmodelled_scan {
         *hint;      /* which machine has the units that this one lacks, for the message; NULL: none is known */
     uint32_t insts; /* static instructions that were looked at */
     uint32_t flags; /* of them, together */
+    unmodelled_body bodies[UNMODELLED_BODIES]; /* the last ones */
+    uint32_t next_body;
 } unmodelled_scan;
 
 /* Looks at a block that is about to run. LS_ERR_UNSUPPORTED if the kernel has an unmodelled instruction and
