@@ -20,6 +20,9 @@ static inline uint64_t cta_first_address(const ls_cta *cta, const ls_dyn *dyn)
     return words[0] + ls_cta_move(cta, dyn);
 }
 
+/* Words of two lanes at a time: the compiler does not take them so by itself at -O2. */
+typedef uint64_t lane_pair __attribute__((vector_size(16)));
+
 /* Whether `count` words are one whole record of an execution with this mask, as a reader of files must ask. */
 bool cta_record_is_valid(const uint64_t *words, uint64_t count, uint32_t mask);
 

@@ -60,6 +60,7 @@ for platform in "h100 --fidelity memory" a100 accelsim-rtx3070 "h100 -s core.asy
     refused 3 'instructions that are not modelled (SYNCS' run "$copies" -p $platform
 done
 run 0 run "$copies" "${small[@]}" -s core.async=none --unmodelled skip
+grep -q 'SYNCS 880, UBLKCP 96' stdout || fail "other numbers of instructions that are not modelled"
 
 # More bytes are expected than come: the report names the mbarrier.
 run 0 trace unpack "synth:bulk-copy,copies=2" -o text

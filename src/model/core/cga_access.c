@@ -10,6 +10,8 @@
  * the mbarrier in their upper half. Nothing comes back. */
 #include "model/core/options_state.h"
 
+#include <string.h>
+
 #define STORE_BIT 0x80000000u /* of tokens: the warp waits for an answer to a store; else the flight */
 #define ROOM 64u              /* messages of one access: up to 512 bytes, and one for each block */
 
@@ -30,6 +32,19 @@ static bool all_stay(const core *c, const flight *f, uint32_t slot, const uint64
     return differ >> CGA_WINDOW_BITS == 0 && is_own(c, slot, shared, first);
 }
 
+/* Bits in which some address of a full warp is not as in the first. */
+static uint64_t differences(const uint64_t list[32], uint64_t move)
+{
+    const lane_pair distance = { move, move }, first = { list[0] + move, list[0] + move };
+    lane_pair differ = { 0, 0 };
+    for (uint32_t i = 0; i < 32; i += 2) {
+        lane_pair pair;
+        memcpy(&pair, &list[i], sizeof pair);
+        differ |= (pair + distance) ^ first;
+    }
+    return differ[0] | differ[1];
+}
+
 /* The same, if the block has the addresses as a list: there is no need to work them out by lane. False: not known. */
 static bool list_stays(const core *c, const flight *f, uint32_t slot)
 {
@@ -41,10 +56,12 @@ static bool list_stays(const core *c, const flight *f, uint32_t slot)
     const uint64_t *list = cta->launch.cta->addrs + (f->dyn->addr >> 2);
     const uint64_t move = ls_cta_move(cta->launch.cta, f->dyn) - (shared ? 0 : cta->launch.info->shared_base);
     const uint64_t first = list[0] + move;
-    const uint32_t count = lane_count(f->mask);
     uint64_t differ = 0;
-    for (uint32_t i = 1; i < count; i++)
-        differ |= (list[i] + move) ^ first;
+    if (f->mask == UINT32_MAX)
+        differ = differences(list, move);
+    else
+        for (uint32_t i = 1, count = lane_count(f->mask); i < count; i++)
+            differ |= (list[i] + move) ^ first;
     return differ >> CGA_WINDOW_BITS == 0 && is_own(c, slot, shared, first);
 }
 

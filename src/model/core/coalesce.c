@@ -203,9 +203,6 @@ bool coalesce_init(core *c)
     return c->ldst.patterns != NULL;
 }
 
-/* Two lanes at a time: the compiler does not do it by itself at -O2. */
-typedef uint64_t lane_pair __attribute__((vector_size(16)));
-
 static uint64_t differences(const uint64_t at[32], const uint64_t distance[32])
 {
     lane_pair first = { at[0], at[0] }, differ = { 0, 0 };

@@ -16,6 +16,7 @@
 static void collect_init(core *c)
 {
     c->pipes.collectors = (uint32_t)c->spec->collectors;
+    c->pipes.otherwise = c->spec->accelsim_rules || c->spec->collect_steps != 2;
     c->pipes.result_buses = (uint32_t)c->spec->result_buses;
     for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
         c->pipes.subs[sub].bit = 1u << sub;
@@ -401,7 +402,7 @@ static __attribute__((noinline)) void operands_otherwise(core *c)
 
 static inline void collect_operands(core *c)
 {
-    if (LS_UNLIKELY(c->spec->accelsim_rules || c->spec->collect_steps != 2)) {
+    if (LS_UNLIKELY(c->pipes.otherwise)) {
         operands_otherwise(c);
         return;
     }

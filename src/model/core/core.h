@@ -472,6 +472,8 @@ enum {
 void ldst_put(core *c, const ls_sector_message *message, uint16_t channel); /* as ldst_queue(), and tells it */
 /* The same after all that other GPUs and a TLB have to do with the request, which may hold it up. how: REQUEST_... */
 void request_apart(core *c, ls_sector_message message, uint32_t channel, uint32_t how);
+/* Perfect memory: the oldest request is its own answer. False: not in this cycle. */
+bool request_answer(core *c);
 
 /* coalesce.c */
 bool coalesce_init(core *c); /* false: the host has no memory left */

@@ -284,22 +284,6 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
     return true;
 }
 
-/* Perfect memory: the oldest request is its own answer. */
-static __attribute__((noinline)) bool answer_at_once(core *c)
-{
-    if (ring_full(&c->ldst.reply_ring))
-        return false;
-    const ls_sector_message *message = &c->ldst.out[ring_front(&c->ldst.out_ring)];
-    if (LS_UNLIKELY(message->number != 0))
-        core_tap_step(c, message->number, LS_TAP_END, 0);
-    c->n.requests_sent++;
-    c->n.replies++;
-    if (c->alu->reply == NULL || !c->alu->reply(c, message, c->now))
-        c->ldst.replies[ring_push(&c->ldst.reply_ring)] = *message;
-    (void)ring_pop(&c->ldst.out_ring);
-    return true;
-}
-
 /* Into the network; false if there is no room. */
 static inline bool link_send(core *c, ls_link *link, uint32_t front)
 {
@@ -318,7 +302,7 @@ static inline bool link_send(core *c, ls_link *link, uint32_t front)
 static inline bool network_send(core *c)
 {
     if (LS_UNLIKELY(c->spec->perfect_memory))
-        return answer_at_once(c);
+        return request_answer(c);
     uint32_t front = ring_front(&c->ldst.out_ring);
     ls_link *link = c->ldst.to_memory[c->ldst.out_channel[front]];
     if (LS_LIKELY(link_send(c, link, front)))

@@ -85,6 +85,7 @@ typedef struct pipes {
     uint64_t banks[LS_REG_COUNT + CORE_WARPS_MAX]; /* PIPE_BANK() of register + warp */
     uint32_t result_buses;
     uint32_t collectors;                /* of a sub-core */
+    bool otherwise;                     /* its order or steps are not the usual ones: operands_otherwise() */
     uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
     ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     ls_cycle execute_next;              /* the first of these cycles, or one before */
