@@ -50,6 +50,7 @@ void ls_engine_destroy(ls_engine *engine)
     vec_fini(&engine->groups);
     vec_fini(&engine->links);
     vec_fini(&engine->cross);
+    vec_fini(&engine->freeing);
     vec_fini(&engine->mail_of);
     vec_fini(&engine->clocks);
     vec_fini(&engine->blocks);

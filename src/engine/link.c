@@ -9,7 +9,8 @@
  * Credits return in a ring of cycles, which the sender reads when it needs some; it is not notified.
  * Depending on the threads, it may or may not find credits that the receiver returns in the same window. That
  * makes no difference, because their cycle is after the window. A waiting sender that finds none looks again
- * in each window.
+ * in each window. If the receiver keeps no message, a credit's way home begins with the arrival, which the sender knows:
+ * then the slots serve as the ring, and the receiver does nothing.
  *
  * A link between groups works the same way with meetings for windows, except that the receiver gets its messages
  * from the ring: a byte of the engine says that there are some, which the planner reads between meetings. */
@@ -19,9 +20,17 @@
 
 /* ------------------------------------------------------------------------------------------ sender's half */
 
-static inline uint32_t released(const ls_link *link)
+/* The position up to which it is known when credits come home. at_once: link->frees_at_once. */
+static inline uint32_t known_end(const ls_link *link, bool at_once)
 {
-    return atomic_load_explicit(&link->released, memory_order_acquire);
+    return at_once ? (uint32_t)link->tail : atomic_load_explicit(&link->released, memory_order_acquire);
+}
+
+/* From when on the credit of a position before that counts. */
+static inline ls_cycle credit_cycle(const ls_link *link, bool at_once, uint32_t position)
+{
+    return at_once ? link_slot(link, position)->cycle + link->credit_latency_cycles
+                   : link->credit_ring[position & link->ring_mask];
 }
 
 /* Credits at hand. */
@@ -31,15 +40,22 @@ static inline uint32_t credits(const ls_link *link)
 }
 
 /* What `home` is when the credits that have come until now are collected. They come in the order of cycles: most often all
- * have come. */
-static inline uint32_t home_at(const ls_link *link, ls_cycle now)
+ * have come, or half of them. */
+static inline __attribute__((always_inline)) uint32_t home_of(const ls_link *link, bool at_once, ls_cycle now)
 {
-    uint32_t home = link->home, end = released(link);
-    if (home == end || link->credit_ring[(end - 1) & link->ring_mask] <= now)
+    uint32_t home = link->home, end = known_end(link, at_once), half = (end - home) / 2;
+    if (home == end || credit_cycle(link, at_once, end - 1) <= now)
         return end;
-    while (link->credit_ring[home & link->ring_mask] <= now)
+    if (half != 0 && credit_cycle(link, at_once, home + half - 1) <= now)
+        home += half;
+    while (credit_cycle(link, at_once, home) <= now)
         home++;
     return home;
+}
+
+static uint32_t home_at(const ls_link *link, ls_cycle now)
+{
+    return link->frees_at_once ? home_of(link, true, now) : home_of(link, false, now);
 }
 
 static void collect_credits(ls_link *link, ls_cycle now)
@@ -67,8 +83,8 @@ bool ls_link_ready(ls_link *link)
 uint32_t ls_link_credits(const ls_link *link)
 {
     /* Between runs everything that was given counts. */
-    ls_cycle now = region_runs(link->from) ? link->from->now : LS_CYCLE_MAX;
-    return link->credit_total - ((uint32_t)link->tail - home_at(link, now));
+    uint32_t home = region_runs(link->from) ? home_at(link, link->from->now) : link_released(link);
+    return link->credit_total - ((uint32_t)link->tail - home);
 }
 
 uint32_t ls_engine_link_count(const ls_engine *engine)
@@ -257,11 +273,11 @@ static void arm_wake(ls_link *link)
     collect_credits(link, from->now);
     ls_cycle cycle = region_runs(from) ? from->now + 1 : from->floor;
     if (credits(link) == 0) {
-        if (link->home == released(link)) {
+        if (link->home == known_end(link, link->frees_at_once)) {
             look_again(link);
             return;
         }
-        ls_cycle home = link->credit_ring[link->home & link->ring_mask];
+        ls_cycle home = credit_cycle(link, link->frees_at_once, link->home);
         cycle = home > cycle ? home : cycle;
     }
     wake_at(link, link->wire_cycle > cycle ? link->wire_cycle : cycle);
@@ -368,7 +384,7 @@ static void show_all(ls_link *link)
         region_take_message(link->to, link_slot(link, link->seen));
 }
 
-void link_deliver_hooked(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+void link_deliver_around(void *receiver, ls_link *link, const void *payload, ls_cycle now)
 {
     if (link->engine->hook_deliver->subscribers != 0)
         ls_hook_fire(link->engine, link->engine->hook_deliver,
@@ -379,6 +395,8 @@ void link_deliver_hooked(void *receiver, ls_link *link, const void *payload, ls_
                          .value = { link->id, link->head - 1, ((const arrival *)payload - 1)->wire_bytes },
                          .data = payload });
     link->receive(receiver, link, payload, now);
+    if (link->frees_behind)
+        ls_link_release(link, 1);
 }
 
 /* Several entries, between different clocks, or before the ring was made. */
@@ -406,7 +424,7 @@ void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
     ls_cycle *ring = link->credit_ring;
-    hot_assert(region_runs(to) && entries <= link_held(link));
+    hot_assert(region_runs(to) && entries <= link_held(link)); /* none where the receiver keeps no entry */
     if (LS_UNLIKELY(entries != link->quick_entries)) {
         release_slow(link, entries);
         return;
@@ -482,7 +500,7 @@ bool link_take_credit(ls_link *link, ls_cycle cycle)
 {
     if (!link_make_credits(link))
         return false;
-    uint32_t end = released(link);
+    uint32_t end = known_end(link, false);
     link->credit_ring[end & link->ring_mask] = cycle;
     atomic_store_explicit(&link->released, end + 1, memory_order_release);
     return true;

@@ -1,4 +1,5 @@
 /* link_create.c: checks and makes links, and the rings of those that carry messages. */
+#include "engine/link_receiver.h"
 #include "engine/state.h"
 
 #include <string.h>
@@ -105,12 +106,32 @@ static void set_width(ls_link *link, const ls_link_spec *spec)
     link->flit_cycles = spec->width_bytes != 0;
 }
 
+ls_status link_receiver_frees(ls_engine *engine, ls_receive_fn receive, ls_error *err)
+{
+    for (size_t i = 0; i < engine->freeing.count; i++)
+        if (engine->freeing.at[i] == receive)
+            return LS_OK;
+    return vec_push(&engine->freeing, receive) ? LS_OK
+                                               : ls_fail(err, LS_ERR_NOMEM, "no memory for a receiver");
+}
+
+static bool receiver_frees(const ls_link *link)
+{
+    for (size_t i = 0; i < link->engine->freeing.count; i++)
+        if (link->engine->freeing.at[i] == link->receive)
+            return true;
+    return false;
+}
+
 void link_set_special(ls_link *link, bool hooked)
 {
+    const bool frees = receiver_frees(link);
+    link->frees_at_once = frees && link->same_clock && link->cross_news == NULL;
+    link->frees_behind = frees && !link->frees_at_once;
     uint32_t flit_end = link->flit_bytes == UINT32_MAX ? UINT32_MAX : link->flit_bytes + 1;
     link->special = !link->same_clock || link->cross_news != NULL || hooked;
     link->quick_end = link->even && !link->special ? flit_end : 0;
-    link->deliver = hooked ? link_deliver_hooked : link->receive;
+    link->deliver = hooked || link->frees_behind ? link_deliver_around : link->receive;
 }
 
 /* A machine has thousands of links, and their ends have few different names: the last one of a region is not copied

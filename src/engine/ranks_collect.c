@@ -24,9 +24,8 @@ static uint32_t owner_of(const collection *c, const ls_region *region)
 
 static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
 {
-    uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    const uint64_t head[] = { link->tail, link->wire_cycle,  link->wire_free, link->home,
-                              released,   link->wake_queued, link->wake.cycle };
+    const uint64_t head[] = { link->tail,          link->wire_cycle,  link->wire_free, link->home,
+                              link_released(link), link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     save_put_credits(link, out);
     return save_waiters(link, &c->events, out, err);

@@ -214,9 +214,9 @@ ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out
 
 void save_put_credits(const ls_link *link, bytes_out *out)
 {
-    uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    for (uint32_t i = link->home; i != released; i++)
-        bytes_put64(out, link->credit_ring[i & link->ring_mask]);
+    for (uint32_t i = link->home, end = link_released(link); i != end; i++)
+        bytes_put64(out, link->credit_ring != NULL ? link->credit_ring[i & link->ring_mask]
+                                                   : link_slot(link, i)->cycle + link->credit_latency_cycles);
 }
 
 void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
@@ -230,9 +230,8 @@ void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
 
 static ls_status save_link(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
-    uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    uint64_t head[] = { link->tail, link->head, link->wire_cycle,  link->wire_free,
-                        link->home, released,   link->wake_queued, link->wake.cycle };
+    uint64_t head[] = { link->tail, link->head,          link->wire_cycle,  link->wire_free,
+                        link->home, link_released(link), link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     save_put_credits(link, out);
     for (uint64_t i = link->head; i != link->tail; i++)
@@ -345,8 +344,13 @@ void save_get_credits(ls_link *link, uint32_t released, bytes_in *in)
 {
     in->failed |= released - link->home > link->credit_total;
     atomic_store_explicit(&link->released, released, memory_order_relaxed);
-    for (uint32_t i = link->home; i != released && !in->failed; i++)
-        link->credit_ring[i & link->ring_mask] = bytes_get64(in);
+    for (uint32_t i = link->home; i != released && !in->failed; i++) {
+        ls_cycle cycle = bytes_get64(in);
+        if (link->credit_ring != NULL)
+            link->credit_ring[i & link->ring_mask] = cycle;
+        else
+            link_slot(link, i)->cycle = cycle - link->credit_latency_cycles;
+    }
 }
 
 void save_get_message(const ls_link *link, uint64_t position, bytes_in *in)
@@ -356,19 +360,23 @@ void save_get_message(const ls_link *link, uint64_t position, bytes_in *in)
     message->order = link->id * 2;
 }
 
-/* The messages under way, and as many slots as messages have whose credits are not home. */
-static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
+/* The messages whose credits are not home: as many slots, and of those under way all. */
+static ls_status load_messages(ls_link *link, uint32_t released, bytes_in *in, ls_error *err)
 {
     uint32_t count = (uint32_t)link->tail - link->home;
-    if (link->tail - link->head > count || count > link->credit_total) {
+    if (link->tail - link->head > count || count > link->credit_total ||
+        (link->frees_at_once && released != (uint32_t)link->head)) {
         in->failed = true;
         return LS_OK;
     }
-    while (link->slot_limit < count)
-        if (!link_add_slots(link))
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
+    bool has_rings = link->frees_at_once || link_make_credits(link);
+    while (has_rings && link->slot_limit < count)
+        has_rings = link_add_slots(link);
+    if (!has_rings)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
     link->slots_end = (uint32_t)link->tail;
-    for (uint64_t i = link->head; i != link->tail; i++)
+    save_get_credits(link, released, in);
+    for (uint64_t i = link->head; i != link->tail && !in->failed; i++)
         save_get_message(link, i, in);
     return LS_OK;
 }
@@ -382,10 +390,7 @@ static ls_status load_link(ls_link *link, const save_events *events, bytes_in *i
     link->wire_cycle = head[2];
     link->wire_free = head[3];
     link->home = (uint32_t)head[4];
-    if (!link_make_credits(link))
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the credits of link '%s'", link->name);
-    save_get_credits(link, (uint32_t)head[5], in);
-    ls_status status = in->failed ? LS_OK : load_messages(link, in, err);
+    ls_status status = in->failed ? LS_OK : load_messages(link, (uint32_t)head[5], in, err);
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed && status == LS_OK; i++) {
         ls_event *event = load_event(events, in);
         if (event != NULL)

@@ -174,8 +174,11 @@ struct ls_link {
     bool even;    /* a flit takes exactly the wire of one cycle, or the width has no limit: no fractions */
     bool special; /* clocks or groups differ, or a hook is set: take the slow path */
     bool same_clock;
+    bool
+        frees_at_once; /* each message's buffer entry is free when it arrives: its slot says when the credit is home */
+    bool frees_behind; /* the same, but the engine releases the entry: between clocks or groups */
     ls_receive_fn receive;
-    ls_receive_fn deliver; /* receive, or with hooks a call around it */
+    ls_receive_fn deliver; /* receive, or a call around it: with hooks, and to release the entry */
     void *receiver;
 
     /* Sender's half. Invariant: home <= released <= head <= tail, and tail - home <= slot_limit: messages of which the
@@ -315,9 +318,10 @@ struct ls_engine {
     LS_VEC(ls_domain *) domains;
     LS_VEC(ls_group *) groups; /* the first is the default */
     LS_VEC(ls_link *) links;
-    LS_VEC(ls_link *) cross; /* links between groups; found at the first run */
-    ls_time cross_lookahead; /* the shortest of them; likewise */
-    LS_VEC(ls_clock) clocks; /* the different ones */
+    LS_VEC(ls_link *) cross;       /* links between groups; found at the first run */
+    LS_VEC(ls_receive_fn) freeing; /* receivers that keep no buffer entry */
+    ls_time cross_lookahead;       /* the shortest of them; likewise */
+    LS_VEC(ls_clock) clocks;       /* the different ones */
     LS_VEC(ls_block *) blocks;
     LS_VEC(engine_part) parts;
     uint32_t machine_first; /* domain of the machine that is being built */
@@ -379,8 +383,8 @@ ls_cycle region_run(ls_region *region, ls_cycle limit); /* returns the region's 
 ls_time regions_run(ls_domain *domain, ls_time end);
 
 /* link.c */
-/* Calls the hook for a message's delivery, and the receiver. */
-void link_deliver_hooked(void *receiver, ls_link *link, const void *payload, ls_cycle now);
+/* Calls the hook for a message's delivery and the receiver, and releases the buffer entry if that is the engine's part. */
+void link_deliver_around(void *receiver, ls_link *link, const void *payload, ls_cycle now);
 void link_hold_far(ls_link *link, arrival *message); /* a message beyond the receiver's wheel */
 void link_come_near(ls_link *link);                  /* the first of these has come into the wheel's reach */
 void link_wake(ls_link *link, ls_cycle now);
@@ -408,10 +412,16 @@ static inline arrival *link_slot(const ls_link *link, uint64_t position)
 {
     return link->slots[position & link->slot_mask];
 }
+/* Between windows: the messages of which the buffer entries were released. */
+static inline uint32_t link_released(const ls_link *link)
+{
+    return link->frees_at_once ? (uint32_t)link->head
+                               : atomic_load_explicit(&link->released, memory_order_relaxed);
+}
 /* Buffer entries that the receiver has not released. */
 static inline uint32_t link_held(const ls_link *link)
 {
-    return (uint32_t)link->head - atomic_load_explicit(&link->released, memory_order_relaxed);
+    return (uint32_t)link->head - link_released(link);
 }
 
 /* domain.c */

@@ -7,6 +7,7 @@
 #ifndef TESTS_RANDOM_MACHINE_H
 #define TESTS_RANDOM_MACHINE_H
 
+#include "engine/link_receiver.h"
 #include "lockstep/lockstep.h"
 
 #include <assert.h>
@@ -76,7 +77,9 @@ typedef struct rm_options {
     bool late;            /* some nodes hold the input entry while they wait for the output: may deadlock */
     bool polls;           /* nodes that tick poll while they wait, also if late: only the watchdog sees it */
     uint64_t groups_seed; /* 0: one group; the same machine otherwise */
-    uint64_t stop_after;  /* the first node to forward so many messages stops the run; 0: none */
+    bool
+        other_frees; /* nodes that the seed lets release entries at once leave that to the engine, and the other way */
+    uint64_t stop_after; /* the first node to forward so many messages stops the run; 0: none */
 } rm_options;
 
 static inline uint64_t rm_mix(uint64_t hash, uint64_t value)
@@ -198,7 +201,7 @@ static void rm_touch_sibling(rm_node *node)
     }
 }
 
-static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+static void rm_take(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     rm_node *node = self;
     node->received++;
@@ -208,8 +211,6 @@ static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle 
     held->message.way = rm_mix(held->message.way, now);
     node->log = rm_mix(rm_mix(rm_mix(node->log, ls_link_id(link)), held->message.way), held->message.id);
     held->from = node->release_late ? link : NULL;
-    if (!node->release_late)
-        ls_link_release(link, 1);
     ls_domain_pending(ls_region_domain(node->region), 1);
     if (ls_random_below(&node->random, 4) == 0) {
         ls_cancel(&node->far);
@@ -217,6 +218,19 @@ static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle 
     }
     rm_touch_sibling(node);
     rm_start(node, ls_random_below(&node->random, 12));
+}
+
+static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    if (!((rm_node *)self)->release_late)
+        ls_link_release(link, 1);
+    rm_take(self, link, payload, now);
+}
+
+/* The engine releases the entry. */
+static void rm_receive_freed(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    rm_take(self, link, payload, now);
 }
 
 static const uint64_t rm_hertz[] = { 1365000000, 1000000000, 3500500000, 850000000, 1132000000, 333333333 };
@@ -266,6 +280,9 @@ static void rm_build_with(rm_machine *m, uint64_t seed, const rm_options *option
     ls_random_init(&random, seed);
     memset(m, 0, sizeof *m);
     ls_status status = ls_engine_create(seed, &m->engine, &err);
+    assert(status == LS_OK);
+    const bool frees = (seed / 2 % 2 != 0) != options->other_frees;
+    status = link_receiver_frees(m->engine, rm_receive_freed, &err);
     assert(status == LS_OK);
     m->domain_count = 2 + (uint32_t)ls_random_below(&random, RM_DOMAINS_MAX - 1);
     for (uint32_t d = 0; d < m->domain_count; d++) {
@@ -323,7 +340,7 @@ static void rm_build_with(rm_machine *m, uint64_t seed, const rm_options *option
                               .credit_latency_cycles =
                                   ls_random_below(&random, 2) == 0 ? 0 : rm_latency(&random, 20, from, to),
                               .payload_bytes = sizeof(rm_message),
-                              .receive = rm_receive,
+                              .receive = frees && !to->release_late ? rm_receive_freed : rm_receive,
                               .receiver = to };
         status = ls_link_create(m->engine, &spec, &m->links[l], &err);
         assert(status == LS_OK);

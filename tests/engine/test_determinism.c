@@ -79,6 +79,7 @@ static ls_status run_variant(uint64_t seed, const variant *v, const trial *t, ui
     rm_options machine = t->machine;
     if (t->grouped)
         machine.groups_seed = seed * 77 + v->threads * 5 + v->window_divisor + 1;
+    machine.other_frees = v != &variants[0] && v->assignment != LS_ASSIGN_FIXED;
     rm_build_with(m, seed, &machine);
     ls_error err = { 0 };
     ls_run_result result;

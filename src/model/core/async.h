@@ -123,7 +123,7 @@ bool tma_wait_groups(struct core *c, uint32_t warp, const ls_inst *inst);
 ls_cycle tma_cycle(struct core *c, ls_cycle now);
 void tma_reply(struct core *c, uint32_t op); /* one sector is there, or written */
 /* Several sectors of a line are. They come past the core's queue of answers. */
-void tma_line_reply(struct core *c, ls_link *link, const ls_sector_message *message, ls_cycle now);
+void tma_line_reply(struct core *c, const ls_sector_message *message, ls_cycle now);
 void tma_use_lines(struct core *c); /* requests are for several sectors, where these lie in one line */
 void tma_filled(struct core *c, uint32_t op, ls_cycle now);
 /* An access takes the port of shared memory for so many cycles; returns how long it waits before. */

@@ -1,5 +1,6 @@
 /* core_port.c: the tables of functions by which the rest of the machine knows the core: lockstep/core.h, and
  * the one for profiles (core_api.h). */
+#include "engine/link_receiver.h"
 #include "model/core/cga.h"
 #include "model/core/flow.h"
 #include "model/core/formula.h"
@@ -69,7 +70,8 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
     async_attach(c);
     if (c->async != NULL && wiring->lines)
         tma_use_lines(c);
-    return l1_attach(c, err);
+    ls_status status = link_receiver_frees(ls_domain_engine(c->domain), ldst_receive, err);
+    return status == LS_OK ? l1_attach(c, err) : status;
 }
 
 static bool take_kernel(void *self, uint32_t slot, void *counters, size_t bytes)

@@ -332,57 +332,55 @@ void ldst_network_event(void *self, ls_cycle now)
         async_look(c, now + 1);
 }
 
-static inline void queue_reply(core *c, ls_link *link, const void *payload)
+static inline void queue_reply(core *c, const void *payload)
 {
     /* The queue is as large as all links' credits together: it cannot overflow. */
     c->ldst.replies[ring_push(&c->ldst.reply_ring)] = *(const ls_sector_message *)payload;
     c->ldst.memory_next = 0;
-    ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
 
 /* Apart, so that the common way saves no registers for it. */
-static __attribute__((noinline)) void offer_reply(core *c, ls_link *link, const void *payload, ls_cycle now)
+static __attribute__((noinline)) void offer_reply(core *c, const void *payload, ls_cycle now)
 {
-    if (c->alu->reply(c, payload, now))
-        ls_link_release(link, 1);
-    else
-        queue_reply(c, link, payload);
+    if (!c->alu->reply(c, payload, now))
+        queue_reply(c, payload);
 }
 
 /* Apart for the same reason. */
-static __attribute__((noinline)) void receive_one(core *c, ls_link *link, const void *payload, ls_cycle now)
+static __attribute__((noinline)) void receive_one(core *c, const void *payload, ls_cycle now)
 {
     c->n.replies++;
     if (c->alu->reply != NULL)
-        offer_reply(c, link, payload, now);
+        offer_reply(c, payload, now);
     else
-        queue_reply(c, link, payload);
+        queue_reply(c, payload);
 }
 
-static inline void take_message(core *c, ls_link *link, const ls_sector_message *message, ls_cycle now)
+static inline void take_message(core *c, const ls_sector_message *message, ls_cycle now)
 {
     if (message->sectors != 0)
-        tma_line_reply(c, link, message, now);
+        tma_line_reply(c, message, now);
     else
-        receive_one(c, link, message, now);
+        receive_one(c, message, now);
 }
 
 /* Apart for the same reason. */
-static __attribute__((noinline)) void tell_and_take(core *c, ls_link *link, const ls_sector_message *message,
-                                                    ls_cycle now)
+static __attribute__((noinline)) void tell_and_take(core *c, const ls_sector_message *message, ls_cycle now)
 {
     core_tap_step(c, message->number, LS_TAP_END, 0);
-    take_message(c, link, message, now);
+    take_message(c, message, now);
 }
 
+/* Keeps no buffer entry of the link: core_port.c says so to the engine. */
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     const ls_sector_message *message = payload;
+    (void)link;
     if (LS_UNLIKELY(message->number != 0))
-        tell_and_take(self, link, message, now);
+        tell_and_take(self, message, now);
     else
-        take_message(self, link, message, now);
+        take_message(self, message, now);
 }
 
 /* False if the oldest answer has to wait. */

@@ -321,16 +321,14 @@ void tma_reply(core *c, uint32_t index)
 }
 
 /* Apart, so that the common way saves no registers for it. */
-static __attribute__((noinline)) void answered_line(core *c, ls_link *link, uint32_t index, bool full,
-                                                    ls_cycle now)
+static __attribute__((noinline)) void answered_line(core *c, uint32_t index, bool full, ls_cycle now)
 {
     answered(c, index, full, (c->async->tma.in_free - 1) >> TMA_ONE_SHIFT, now);
-    ls_link_release(link, 1);
 }
 
 /* The last sector arrives now, and its buffer entry is free at once. Earlier ones were on their way into the core before, unless
  * the port was busy: with other bulk copies, or with answers to loads, which go first. */
-void tma_line_reply(core *c, ls_link *link, const ls_sector_message *message, ls_cycle now)
+void tma_line_reply(core *c, const ls_sector_message *message, ls_cycle now)
 {
     tma *t = &c->async->tma;
     const uint32_t sectors = ls_sector_bits(message->sectors), index = message->token & TMA_TOKEN_OP;
@@ -341,9 +339,7 @@ void tma_line_reply(core *c, ls_link *link, const ls_sector_message *message, ls
     const bool full = is_full(c);
     take_answer(t, op, sectors, (t->in_free - 1) >> TMA_ONE_SHIFT);
     if (full || op->out == 0)
-        answered_line(c, link, index, full, now);
-    else
-        ls_link_release(link, 1);
+        answered_line(c, index, full, now);
 }
 
 /* ------------------------------------------------------------------------------------------------ requests */

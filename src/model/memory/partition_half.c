@@ -8,6 +8,7 @@
  * Neither half can wait for the other for ever. Asked reads have entries for all that can be under way, and at most half
  * of the MSHRs wait for the other half. Requests of the other half have a queue of their own, before that of the
  * cores, and need nothing of the other half but room on the way of answers, which are taken at once. */
+#include "engine/link_receiver.h"
 #include "model/memory/partition_impl.h"
 
 #define BLOCKS_OF_CORE 32u /* thread blocks, each of which may wait for a semaphore at the home */
@@ -119,8 +120,7 @@ static void receive_answer(void *self, ls_link *link, const void *payload, ls_cy
     partition *p = self;
     const ls_sector_message *m = payload;
     slice *s = p->slice_of[m->slice];
-    (void)now;
-    ls_link_release(link, 1);
+    (void)link, (void)now; /* no buffer entry is kept */
     if (m->kind == LS_SECTOR_WRITE) {
         drop(s, m);
         return;
@@ -160,7 +160,7 @@ static ls_status join(void *self, ls_link *const ways[PARTITION_HALF_WAYS], ls_e
         if (s->l2.prefetch != NULL)
             return ls_fail(err, LS_ERR_UNSUPPORTED, "l2.prefetch does not work with memory.halves");
     }
-    return LS_OK;
+    return link_receiver_frees(ls_domain_engine(p->domain), receive_answer, err);
 }
 
 const partition_half_ops partition_half = {
