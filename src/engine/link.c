@@ -14,7 +14,7 @@
  *
  * A link between groups works the same way with meetings for windows, except that the receiver gets its messages
  * from the ring: a byte of the engine says that there are some, which the planner reads between meetings. */
-#include "engine/wheel.h"
+#include "engine/link_fast.h"
 
 #include <string.h>
 
@@ -115,22 +115,6 @@ static void mark_cross(const ls_link *link)
     atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
 }
 
-/* The receiver's domain runs in the next window. If other threads are at work it finds the message in a mailbox, else in its
- * wheel. */
-static inline void post(const ls_link *link, arrival *message)
-{
-    const ls_region *from = link->from;
-    atomic_store_explicit(&from->out_mail[link->to_domain], 1, memory_order_relaxed);
-    if (LS_LIKELY(from->out == NULL)) {
-        region_take_message(link->to, message);
-        return;
-    }
-    mailbox *box = &from->out[link->to_place];
-    message->next = NULL;
-    *box->end = message;
-    box->end = &message->next;
-}
-
 /* Takes wire time for several flits or fractions of a cycle; returns the cycle in which the last flit
  * leaves. */
 static inline ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
@@ -163,7 +147,7 @@ static __attribute__((noinline)) void *send_slow(ls_link *link, arrival *slot, l
     if (link->cross_news != NULL)
         mark_cross(link);
     else
-        post(link, slot);
+        link_post(link, slot);
     if (link->engine->hook_send->subscribers != 0)
         ls_hook_fire(link->engine, link->engine->hook_send,
                      &(ls_hook_args){ .domain = from->domain,
@@ -195,21 +179,14 @@ static bool find_slots(ls_link *link, ls_cycle now)
     return true;
 }
 
-/* The link is ready. A slot keeps early_fs: on links between equal clocks it stays 0. */
+/* The link is ready. */
 static inline void *send_in(ls_link *link, uint32_t wire_bytes, ls_cycle now)
 {
-    ls_region *from = link->from;
+    if (LS_LIKELY(wire_bytes < link->quick_end))
+        return link_send_quick(link, wire_bytes, now);
     arrival *slot = link_slot(link, link->tail++);
     slot->wire_bytes = wire_bytes;
-    if (LS_UNLIKELY(wire_bytes >= link->quick_end))
-        return send_slow(link, slot, now);
-    ls_cycle arrives = now + link->latency_cycles;
-    if (arrives < from->sent_min)
-        from->sent_min = arrives;
-    link->wire_cycle = now + link->flit_cycles;
-    slot->cycle = arrives;
-    post(link, slot);
-    return slot + 1;
+    return send_slow(link, slot, now);
 }
 
 static __attribute__((noinline)) void *send_in_found(ls_link *link, uint32_t wire_bytes, ls_cycle now)

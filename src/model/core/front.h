@@ -9,7 +9,7 @@
 static inline uint32_t front_choose(const core *c, const front_sub *s, uint32_t sub, uint32_t ready)
 {
     /* Where there is no choice, those that are built in are not asked. */
-    if ((ready & (ready - 1)) == 0 && c->front.scheduler_kind != SCHED_OTHER)
+    if ((ready & (ready - 1)) == 0 && c->front.scheduler_kind != SCHED_FOREIGN)
         return (uint32_t)__builtin_ctz(ready);
     if (c->front.scheduler_kind == SCHED_GTO && (ready >> s->last_issued & 1) != 0)
         return s->last_issued;

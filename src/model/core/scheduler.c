@@ -35,10 +35,10 @@ static const ls_scheduler_ops all_ops[] = {
 
 scheduler_kind scheduler_kind_of(const ls_port *port)
 {
-    for (int kind = 0; kind < SCHED_OTHER; kind++)
+    for (int kind = 0; kind < SCHED_FOREIGN; kind++)
         if (port->ops == &all_ops[kind])
             return (scheduler_kind)kind;
-    return SCHED_OTHER;
+    return SCHED_FOREIGN;
 }
 
 static ls_status two_level_init(ls_block *block, void *state, const void *spec, ls_error *err)

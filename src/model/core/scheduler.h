@@ -19,7 +19,7 @@ typedef enum scheduler_kind {
     SCHED_GTO,
     SCHED_OLDEST,
     SCHED_TWO_LEVEL,
-    SCHED_OTHER
+    SCHED_FOREIGN
 } scheduler_kind;
 scheduler_kind scheduler_kind_of(const ls_port *port);
 
@@ -67,7 +67,7 @@ static inline uint32_t scheduler_choose(scheduler_kind kind, const ls_port *port
         return scheduler_oldest(v);
     case SCHED_TWO_LEVEL:
         return scheduler_two_level(port->self, v);
-    case SCHED_OTHER:
+    case SCHED_FOREIGN:
         break;
     }
     return ((const ls_scheduler_ops *)port->ops)->choose(port->self, v);

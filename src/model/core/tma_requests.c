@@ -1,4 +1,5 @@
 /* tma_requests.c: the addresses of bulk copies and their requests to L2. May touch its core only. */
+#include "engine/link_fast.h"
 #include "model/core/tma_requests.h"
 
 #define LINE_SECTORS (LS_SECTOR_LINE_BYTES / SECTOR_BYTES)
@@ -137,7 +138,7 @@ static inline bool enter_link(core *c, const ls_sector_message *message, const l
 {
     const tma *t = &c->async->tma;
     const bool away = home->channel - t->near_first >= t->near_count;
-    ls_sector_message *slot = ls_link_send(c->ldst.to_memory[home->channel + (away ? t->far_shift : 0)], 1);
+    ls_sector_message *slot = link_send_fast(c->ldst.to_memory[home->channel + (away ? t->far_shift : 0)], 1);
     if (LS_UNLIKELY(slot == NULL))
         return false;
     *slot = *message;

@@ -482,7 +482,7 @@ static unsigned issue_choose(const cu *c, const cu_simd *simd, unsigned s, unsig
                                .ready = mask,
                                .resident = simd->resident,
                                .age = simd->age };
-    if (c->scheduler_kind == SCHED_OTHER)
+    if (c->scheduler_kind == SCHED_FOREIGN)
         view.memory = issue_memory(simd);
     uint32_t slot = scheduler_choose(c->scheduler_kind, &c->scheduler, &view);
     assert(slot < LS_SCHEDULER_WARPS && (mask >> slot & 1) != 0 &&
