@@ -7,8 +7,8 @@
 /* The core's queue to the network can take a request, and the TLB one more that waits for its page. */
 static inline bool tma_has_room(const core *c)
 {
-    return !c->ldst.network_waiting && ring_count(&c->ldst.out_ring) < TMA_AHEAD && !ring_full(&c->ldst.out_ring) &&
-           !(OPTION_ON(c->options.translate) && translate_full(c));
+    return !c->ldst.network_waiting && ring_count(&c->ldst.out_ring) < TMA_AHEAD &&
+           !ring_full(&c->ldst.out_ring) && !(OPTION_ON(c->options.translate) && translate_full(c));
 }
 
 /* As many requests of a copy, which is the engine's `index`, as are made at once: at least one. Returns their sectors. */
