@@ -75,8 +75,8 @@ static void add_quiet(series *s)
     s->count++;
 }
 
-/* Adds what a field has counted since s->taken. Nothing happened at the ends of intervals that passed without a call, so what
- * blocks counted meanwhile are their cycles: each interval gets its part of the time. */
+/* Adds the counts of a field since s->taken. Nothing happened at the ends of intervals that passed without a call, so blocks counted
+ * nothing but cycles meanwhile: each interval gets its part of the time. */
 static void spread(series *s, size_t field, uint64_t count, uint64_t index, ls_time now)
 {
     uint64_t interval = s->taken / s->every, given = 0;

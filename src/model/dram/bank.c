@@ -108,7 +108,7 @@ static inline void leave_unseen(bank_channel *c, ls_cycle now)
     dram_active_until(&c->n.active_cycles, &c->active_since, last);
 }
 
-/* Answers what comes out of the pipe in this cycle. False: the return queue holds reads, or must take one of these. */
+/* Answers the parts that leave the pipe in this cycle. False: the return queue holds reads, or must take one of these. */
 static inline bool answer_now(bank_channel *c, ls_cycle now)
 {
     if (LS_UNLIKELY(c->return_head != c->return_tail))

@@ -417,7 +417,7 @@ static __attribute__((noinline)) void end_crowd(const partition *p, slice *s)
     s->work_at = at < s->work_at ? at : s->work_at;
 }
 
-/* What comes before the look-ups. */
+/* The stages before the look-ups. */
 static inline void do_chores(partition *p, slice *s)
 {
     if (LS_UNLIKELY(sector_cache_has_ready(&s->l2)))
