@@ -24,20 +24,16 @@ static int setup(void **state)
     m->engine = new_engine();
     m->from = new_domain(m->engine, "from", GHZ);
     m->to = new_domain(m->engine, "to", GHZ);
-    m->link = new_link(m->engine, &(ls_link_spec){ .name = "link",
-                                                   .from = m->from,
-                                                   .to = m->to,
-                                                   .latency_cycles = 10,
-                                                   .credits = 16,
-                                                   .payload_bytes = 4,
-                                                   .receive = receive });
-    m->other = new_link(m->engine, &(ls_link_spec){ .name = "other",
-                                                    .from = m->from,
-                                                    .to = m->to,
-                                                    .latency_cycles = 10,
-                                                    .credits = 16,
-                                                    .payload_bytes = 4,
-                                                    .receive = receive });
+    ls_link_spec spec = { .name = "link",
+                          .from = m->from,
+                          .to = m->to,
+                          .latency_cycles = 10,
+                          .credits = 16,
+                          .payload_bytes = 4,
+                          .receive = receive };
+    m->link = new_link(m->engine, &spec);
+    spec.name = "other";
+    m->other = new_link(m->engine, &spec);
     m->far = new_link(m->engine, &(ls_link_spec){ .name = "far",
                                                   .from = m->from,
                                                   .to = m->to,
